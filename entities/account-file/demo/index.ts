@@ -1,0 +1,63 @@
+// The demo company: Instalaciones Montalt, S.L., an installer's firm of 25 people in Valencia, as an account file. It is what
+// `albaran demo` imports: every operation finds something worth looking at. All of it is made up.
+import { contextOf } from './calendar.ts';
+import { planCatalogue } from './catalogue.ts';
+import { planCrm } from './crm.ts';
+import { planClients, planSuppliers } from './parties.ts';
+import { planPeople } from './people.ts';
+import { planProjects } from './projects.ts';
+import { planPurchases } from './purchases.ts';
+import { planSales } from './sales.ts';
+import { timeEntries } from './time-entries.ts';
+import type { Row } from './tools.ts';
+import { planTreasury } from './treasury.ts';
+
+const ORDER = [
+  ...['tarifas', 'departamentos', 'tipos_contrato', 'turnos', 'empleados', 'contratos', 'tipos_dia', 'calendario'],
+  ...['ausencias', 'clientes', 'proveedores', 'familias', 'articulos', 'funnels', 'canales', 'motivos_perdida'],
+  ...['contactos', 'oportunidades', 'estados_proyecto', 'proyectos', 'estados_tarea', 'tareas', 'maquinas', 'fichajes'],
+  ...['presupuestos', 'adjuntos', 'recurrentes', 'albaranes', 'movimientos_stock', 'facturas', 'albaranes_compra'],
+  ...['subtipos_gasto', 'facturas_compra', 'cuentas_tesoreria', 'movimientos_tesoreria'],
+];
+
+/**
+ * The records of the demo company in the order of the account file, to be written one JSON a line. The same day and seed
+ * give the same company; its two years end on `today`, which is the day in Madrid when left out.
+ */
+export function* demoCompany(
+  options: { today?: Temporal.PlainDate; seed?: number } = {},
+): Generator<Record<string, unknown>> {
+  const context = contextOf(options.today ?? Temporal.Now.plainDateISO('Europe/Madrid'), options.seed ?? 1);
+  const staff = planPeople(context);
+  const { clients, rows: clientRows } = planClients(context);
+  const { suppliers, rows: supplierRows } = planSuppliers(context);
+  const { articles, rows: catalogueRows } = planCatalogue(context);
+  const works = planProjects(context, clients, staff.people);
+  const sales = planSales(context, clients, articles, works.projects);
+  const purchases = planPurchases(context, suppliers, articles, works.projects);
+  const collections: Record<string, Iterable<Row>> = {
+    ...staff.rows,
+    ...clientRows,
+    ...supplierRows,
+    ...catalogueRows,
+    ...works.rows,
+    ...planCrm(context, clients),
+    ...sales.rows,
+    ...purchases.rows,
+    ...planTreasury(context, [...sales.collections, ...purchases.payments], staff.payroll),
+    calendario: context.calendario,
+    fichajes: timeEntries(context, staff.people, works.projects, works.machines),
+  };
+  yield {
+    coleccion: 'cuenta',
+    ref: 'montalt',
+    formato: 1,
+    nombre: 'Instalaciones Montalt, S.L.',
+    cif: 'B98402613',
+    zona_horaria: 'Europe/Madrid',
+    stock_multiformato: true,
+  };
+  for (const coleccion of ORDER) {
+    for (const row of collections[coleccion] ?? []) yield { coleccion, ...row };
+  }
+}

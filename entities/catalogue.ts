@@ -1,0 +1,118 @@
+// Products, their price lists, formats, variations and stock.
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { alphabetical, bigint, decimal, indexOn, instant, isolated, record, stamped, uniqueRef } from './columns.ts';
+
+/** A price column of the products: `number` N is `pvpN`. */
+export const PriceList = defineEntity({
+  name: 'PriceList',
+  tableName: 'price_lists',
+  ...isolated,
+  indexes: [uniqueRef('price_lists')],
+  uniques: [{ name: 'price_lists_number', properties: ['accountId', 'number'] }],
+  properties: { ...record('price_lists'), number: p.integer(), withVat: p.boolean().default(true) },
+});
+
+export const ProductFamily = defineEntity({
+  name: 'ProductFamily',
+  tableName: 'product_families',
+  ...isolated,
+  indexes: [uniqueRef('product_families')],
+  properties: { ...record('product_families'), title: alphabetical() },
+});
+
+/** By price-list number: the price without VAT and, where the list has it, the one with. */
+export type Prices = Record<string, readonly [price: number, withVat: number | null]>;
+
+/** Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. */
+export const Product = defineEntity({
+  name: 'Product',
+  tableName: 'products',
+  ...isolated,
+  indexes: [
+    uniqueRef('products'),
+    indexOn('products', 'description', 'description, id'),
+    indexOn('products', 'family', 'family_id, description, id'),
+  ],
+  properties: {
+    ...record('products'),
+    reference: p.text().default(''),
+    sku: p.text().default(''),
+    ean: p.text().default(''),
+    description: alphabetical(),
+    familyId: bigint().nullable(),
+    vat: decimal().default(21),
+    cost: decimal().default(0),
+    mode: p
+      .enum(['sale', 'rental', 'service'] as const)
+      .columnType('text')
+      .default('sale'),
+    prices: p.json<Prices>().defaultRaw(`'{}'::jsonb`),
+    minimumStock: decimal().default(0),
+    search: p.text(),
+  },
+});
+
+export const ProductStock = defineEntity({
+  name: 'ProductStock',
+  tableName: 'product_stocks',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    productId: bigint().primary(),
+    quantity: decimal().default(0),
+    ...stamped(),
+  },
+});
+
+export const ProductVariation = defineEntity({
+  name: 'ProductVariation',
+  tableName: 'product_variations',
+  ...isolated,
+  indexes: [
+    uniqueRef('product_variations', 'product_id'),
+    indexOn('product_variations', 'product', 'product_id, position'),
+  ],
+  properties: { ...record('product_variations'), productId: bigint(), position: p.integer(), description: p.text() },
+});
+
+/** A commercial format: `factor` base units in one. DLV-04 */
+export const ProductFormat = defineEntity({
+  name: 'ProductFormat',
+  tableName: 'product_formats',
+  ...isolated,
+  indexes: [uniqueRef('product_formats', 'product_id'), indexOn('product_formats', 'product', 'product_id, position')],
+  properties: {
+    ...record('product_formats'),
+    productId: bigint(),
+    position: p.integer(),
+    title: alphabetical(),
+    factor: decimal(),
+    variableWeight: p.boolean().default(false),
+    forSale: p.boolean().default(true),
+    forPurchase: p.boolean().default(true),
+    saleDefault: p.boolean().default(false),
+  },
+});
+
+/** What a document moved, in base units; `factor` is the format's nominal one at that time. DLV-05 */
+export const StockMovement = defineEntity({
+  name: 'StockMovement',
+  tableName: 'stock_movements',
+  ...isolated,
+  indexes: [
+    uniqueRef('stock_movements'),
+    indexOn('stock_movements', 'product', 'product_id, moved_at, id'),
+    indexOn('stock_movements', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
+  ],
+  properties: {
+    ...record('stock_movements'),
+    productId: bigint(),
+    variationId: bigint().nullable(),
+    movedAt: instant(),
+    quantity: decimal(),
+    deliveryNoteId: bigint().nullable(),
+    deliveryNoteLineId: bigint().nullable(),
+    factor: decimal().nullable(),
+    opening: p.boolean().default(false),
+  },
+});

@@ -1,0 +1,192 @@
+// Sale documents and recurring services, with their lines.
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { alphabetical, bigint, date, decimal, indexOn, instant, isolated, line, record, uniqueRef } from './columns.ts';
+
+const numberedByYear = (table: string) => ({
+  name: `${table}_number`,
+  expression: `create unique index ${table}_number on ${table} (account_id, extract(year from date), number) where number is not null`,
+});
+
+export const Estimate = defineEntity({
+  name: 'Estimate',
+  tableName: 'estimates',
+  ...isolated,
+  indexes: [
+    uniqueRef('estimates'),
+    numberedByYear('estimates'),
+    indexOn('estimates', 'date', 'date desc, id desc'),
+    indexOn('estimates', 'client', 'client_id, date desc, id desc'),
+  ],
+  properties: {
+    ...record('estimates'),
+    number: p.text().nullable(),
+    date: date(),
+    concept: p.text().default(''),
+    clientId: bigint(),
+  },
+});
+
+export const EstimateLine = defineEntity({
+  name: 'EstimateLine',
+  tableName: 'estimate_lines',
+  ...isolated,
+  indexes: [uniqueRef('estimate_lines', 'estimate_id'), indexOn('estimate_lines', 'estimate', 'estimate_id, position')],
+  properties: { ...line('estimate_lines'), estimateId: bigint() },
+});
+
+export const Attachment = defineEntity({
+  name: 'Attachment',
+  tableName: 'attachments',
+  ...isolated,
+  indexes: [uniqueRef('attachments'), indexOn('attachments', 'estimate', 'estimate_id, uploaded_at, id')],
+  properties: {
+    ...record('attachments'),
+    estimateId: bigint(),
+    name: p.text(),
+    mimeType: p.text(),
+    uploadedAt: instant(),
+    content: p.blob(),
+  },
+});
+
+export const PERIODICITIES = [
+  'weekly',
+  'fortnightly',
+  'monthly',
+  'bimonthly',
+  'quarterly',
+  'half-yearly',
+  'yearly',
+] as const;
+
+export const Recurring = defineEntity({
+  name: 'Recurring',
+  tableName: 'recurrings',
+  ...isolated,
+  indexes: [
+    uniqueRef('recurrings'),
+    indexOn('recurrings', 'description', 'description, id'),
+    indexOn('recurrings', 'creation', 'created_on, id'),
+    indexOn('recurrings', 'client', 'client_id'),
+  ],
+  properties: {
+    ...record('recurrings'),
+    description: alphabetical(),
+    clientId: bigint(),
+    periodicity: p.enum(PERIODICITIES).columnType('text'),
+    createdOn: date(),
+    startDate: date().nullable(),
+    endDate: date().nullable(),
+    lastInvoicedOn: date().nullable(),
+    activeMonths: p.integer().array().nullable(),
+    anchorDay: p.integer().nullable(),
+  },
+});
+
+export const RecurringLine = defineEntity({
+  name: 'RecurringLine',
+  tableName: 'recurring_lines',
+  ...isolated,
+  indexes: [
+    uniqueRef('recurring_lines', 'recurring_id'),
+    indexOn('recurring_lines', 'recurring', 'recurring_id, position'),
+  ],
+  properties: { ...line('recurring_lines'), recurringId: bigint() },
+});
+
+export const DeliveryNote = defineEntity({
+  name: 'DeliveryNote',
+  tableName: 'delivery_notes',
+  ...isolated,
+  indexes: [
+    uniqueRef('delivery_notes'),
+    numberedByYear('delivery_notes'),
+    indexOn('delivery_notes', 'date', 'date desc, id desc'),
+    indexOn('delivery_notes', 'client', 'client_id, date desc, id desc'),
+    indexOn('delivery_notes', 'project', 'project_id, date', 'project_id is not null'),
+    indexOn('delivery_notes', 'recurring', 'recurring_id, date', 'recurring_id is not null'),
+  ],
+  properties: {
+    ...record('delivery_notes'),
+    number: p.text().nullable(),
+    date: date(),
+    concept: p.text().default(''),
+    remarks: p.text().default(''),
+    clientId: bigint(),
+    projectId: bigint().nullable(),
+    recurringId: bigint().nullable(),
+    promoCode: p.text().nullable(),
+    reviewed: p.boolean().default(true),
+  },
+});
+
+export const DeliveryNoteLine = defineEntity({
+  name: 'DeliveryNoteLine',
+  tableName: 'delivery_note_lines',
+  ...isolated,
+  indexes: [
+    uniqueRef('delivery_note_lines', 'delivery_note_id'),
+    indexOn('delivery_note_lines', 'delivery_note', 'delivery_note_id, position'),
+    indexOn('delivery_note_lines', 'project', 'project_id', 'project_id is not null'),
+    indexOn('delivery_note_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
+  ],
+  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint() },
+});
+
+export const Invoice = defineEntity({
+  name: 'Invoice',
+  tableName: 'invoices',
+  ...isolated,
+  indexes: [
+    uniqueRef('invoices'),
+    numberedByYear('invoices'),
+    indexOn('invoices', 'date', 'date desc, id desc'),
+    indexOn('invoices', 'client', 'client_id, date desc, id desc'),
+    indexOn('invoices', 'project', 'project_id, date', 'project_id is not null'),
+  ],
+  properties: {
+    ...record('invoices'),
+    number: p.text().nullable(),
+    date: date(),
+    concept: p.text().default(''),
+    clientId: bigint(),
+    projectId: bigint().nullable(),
+  },
+});
+
+/** A line with `fromDeliveryNote` was already counted as a sale by its note (PRJ-01). */
+export const InvoiceLine = defineEntity({
+  name: 'InvoiceLine',
+  tableName: 'invoice_lines',
+  ...isolated,
+  indexes: [
+    uniqueRef('invoice_lines', 'invoice_id'),
+    indexOn('invoice_lines', 'invoice', 'invoice_id, position'),
+    indexOn('invoice_lines', 'project', 'project_id', 'project_id is not null'),
+    indexOn('invoice_lines', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
+  ],
+  properties: {
+    ...line('invoice_lines'),
+    invoiceId: bigint(),
+    fromDeliveryNote: p.boolean().default(false),
+    deliveryNoteId: bigint().nullable(),
+  },
+});
+
+export const InvoiceDueDate = defineEntity({
+  name: 'InvoiceDueDate',
+  tableName: 'invoice_due_dates',
+  ...isolated,
+  indexes: [
+    indexOn('invoice_due_dates', 'invoice', 'invoice_id, position'),
+    indexOn('invoice_due_dates', 'date', 'date, id'),
+  ],
+  properties: {
+    ...record('invoice_due_dates'),
+    invoiceId: bigint(),
+    position: p.integer(),
+    date: date(),
+    amount: decimal(),
+    paid: decimal().default(0),
+  },
+});

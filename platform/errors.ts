@@ -1,0 +1,168 @@
+// Every error a caller can meet: one table from code to HTTP status and tRPC code, and the class that carries one.
+// Public text is for the caller, in Spanish; what only operators may read goes to `cause` and so to the log (ENV-05).
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+
+/** Code -> HTTP status (which is also `errorCode` of the envelope, ENV-02) and tRPC code. ENV-04 */
+export const ERRORS = {
+  badInput: { status: 400, trpc: 'BAD_REQUEST' },
+  unauthorized: { status: 401, trpc: 'UNAUTHORIZED' },
+  forbidden: { status: 403, trpc: 'FORBIDDEN' },
+  notFound: { status: 404, trpc: 'NOT_FOUND' },
+  methodNotAllowed: { status: 405, trpc: 'METHOD_NOT_SUPPORTED' },
+  stillRunning: { status: 409, trpc: 'CONFLICT' },
+  tooLarge: { status: 413, trpc: 'PAYLOAD_TOO_LARGE' },
+  notJson: { status: 415, trpc: 'UNSUPPORTED_MEDIA_TYPE' },
+  keyReused: { status: 422, trpc: 'UNPROCESSABLE_CONTENT' },
+  quotaSpent: { status: 429, trpc: 'TOO_MANY_REQUESTS' },
+  internal: { status: 500, trpc: 'INTERNAL_SERVER_ERROR' },
+  unavailable: { status: 503, trpc: 'SERVICE_UNAVAILABLE' },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One problem of an input: the parameter (`datos.funnel_fk`, `detalles[0].cantidad`) and what was expected. ENV-02 */
+export interface FieldProblem {
+  campo: string;
+  mensaje: string;
+}
+
+export interface ApiErrorDetails {
+  fields?: FieldProblem[];
+  retryAfterSeconds?: number;
+  /** What happened inside; for the log alone. */
+  cause?: unknown;
+}
+
+/** An error that a door may show as it is. */
+export class ApiError extends TRPCError {
+  readonly kind: ErrorCode;
+  readonly fields: FieldProblem[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(kind: ErrorCode, message: string, { fields = [], retryAfterSeconds, cause }: ApiErrorDetails = {}) {
+    super({ code: ERRORS[kind].trpc, message, cause });
+    this.name = 'ApiError';
+    this.kind = kind;
+    this.fields = fields;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERRORS[this.kind].status;
+  }
+}
+
+const PREFIX = 'Error on service call: ';
+
+export const unauthorized = () => new ApiError('unauthorized', `${PREFIX}API key authentication required`);
+
+export const forbidden = () =>
+  new ApiError('forbidden', 'La clave es de solo lectura: esta operación necesita el permiso svc.write');
+
+/** 404 for an identifier that does not resolve, whoever it belongs to (TEN-01). `campo` is the parameter that holds it. */
+export const notFound = (campo: string) => new ApiError('notFound', `No existe el registro indicado en ${campo}`);
+
+/** 400 for one parameter. */
+export const badField = (campo: string, mensaje: string) => badInput([{ campo, mensaje }]);
+
+/** 400 for all the problems found; the message is the sentence of the first. */
+export function badInput(fields: FieldProblem[], message?: string): ApiError {
+  const first = fields[0];
+  return new ApiError('badInput', message ?? (first ? sentence(first) : 'Datos de entrada no válidos'), { fields });
+}
+
+const sentence = ({ campo, mensaje }: FieldProblem) =>
+  campo ? `El parámetro ${campo} no es válido: ${mensaje}` : mensaje;
+
+/** `['detalles', 0, 'cantidad']` -> `detalles[0].cantidad` */
+export const fieldName = (path: readonly PropertyKey[]) =>
+  path.reduce<string>(
+    (name, step) => (typeof step === 'number' ? `${name}[${step}]` : name ? `${name}.${String(step)}` : String(step)),
+    '',
+  );
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'un texto',
+  number: 'un número',
+  int: 'un número entero',
+  boolean: 'true o false',
+  object: 'un objeto',
+  array: 'una lista',
+};
+
+/** Spanish wording of Zod's problems; a schema's own message wins. */
+function wording(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'es obligatorio'
+        : `se esperaba ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `se esperaba uno de: ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? 'no puede estar vacío'
+        : `se esperaba un valor ${issue.inclusive === false ? 'mayor que' : 'desde'} ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `no puede tener más de ${issue.maximum} ${issue.origin === 'string' ? 'caracteres' : 'elementos'}`
+        : `se esperaba un valor ${issue.inclusive === false ? 'menor que' : 'hasta'} ${issue.maximum}`;
+    case 'invalid_format':
+      return issue.format === 'date'
+        ? 'se esperaba una fecha real AAAA-MM-DD'
+        : issue.format === 'email'
+          ? 'se esperaba un correo electrónico'
+          : 'no tiene el formato esperado';
+    case 'invalid_union':
+      return 'no es de un tipo admitido';
+    case 'unrecognized_keys':
+      return `no se reconoce: ${issue.keys.join(', ')}`;
+    default:
+      return undefined;
+  }
+}
+
+z.config({ customError: wording, jitless: false });
+
+/** Every problem that Zod found, by wire name. */
+export const problemsOf = (error: z.core.$ZodError): FieldProblem[] =>
+  error.issues.map((issue) => ({ campo: fieldName(issue.path), mensaje: issue.message }));
+
+/** What a door shows for whatever was thrown: an ApiError as it is, anything else as a 500 that tells nothing. */
+export function asApiError(error: unknown): ApiError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ApiError) return cause;
+    if (cause instanceof z.core.$ZodError) return badInput(problemsOf(cause));
+    const unavailable = databaseAway(cause);
+    if (unavailable) return unavailable;
+  }
+  if (error instanceof TRPCError && error.code === 'NOT_FOUND') {
+    return new ApiError('notFound', 'No existe esa operación', { cause: error });
+  }
+  if (error instanceof TRPCError && (error.code === 'PARSE_ERROR' || error.code === 'BAD_REQUEST')) {
+    return new ApiError('badInput', 'El cuerpo de la petición no es JSON válido', { cause: error });
+  }
+  if (error instanceof TRPCError && error.code === 'UNSUPPORTED_MEDIA_TYPE') {
+    return new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON', { cause: error });
+  }
+  if (error instanceof TRPCError && error.code === 'METHOD_NOT_SUPPORTED') {
+    return new ApiError('methodNotAllowed', 'Método no admitido', { cause: error });
+  }
+  return new ApiError('internal', 'Error interno del servicio', { cause: error });
+}
+
+// Connections lost or refused, server starting or stopping, no free connection in time, lock or statement timeouts.
+const AWAY =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08...|57P0[123]|53...|55P03|57014|25P03|25006|40001|40P01)$/;
+const AWAY_TEXT =
+  /timeout exceeded when trying to connect|Connection terminated|not queryable|connection timeout|Query read timeout|Cannot use a pool after calling end/;
+
+function databaseAway(error: Error): ApiError | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof TRPCError || !(AWAY.test(code) || AWAY_TEXT.test(error.message))) return undefined;
+  return new ApiError('unavailable', 'El servicio no está disponible en este momento', {
+    retryAfterSeconds: 5,
+    cause: error,
+  });
+}

@@ -1,0 +1,126 @@
+// Record ids on the wire: one AES-256 block over kind, company and number, so that equal records have equal ids
+// and nothing can be forged, altered or carried to another company or kind (ID-01, ID-02). No table, no lookup.
+import { type Cipheriv, createCipheriv, createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
+
+/** Kinds of records with the number that stands for each inside an id (never reused) and the table that holds it. */
+export const KINDS = {
+  employee: { code: 1, table: 'employees' },
+  department: { code: 2, table: 'departments' },
+  contractType: { code: 3, table: 'contract_types' },
+  shift: { code: 4, table: 'shifts' },
+  contract: { code: 5, table: 'contracts' },
+  calendarEntry: { code: 6, table: 'calendar_entries' },
+  absence: { code: 7, table: 'absences' },
+  timeEntry: { code: 8, table: 'time_entries' },
+  machine: { code: 9, table: 'machines' },
+  client: { code: 10, table: 'clients' },
+  supplier: { code: 11, table: 'suppliers' },
+  contact: { code: 12, table: 'contacts' },
+  funnel: { code: 13, table: 'funnels' },
+  stage: { code: 14, table: 'funnel_stages' },
+  channel: { code: 15, table: 'channels' },
+  lossReason: { code: 16, table: 'loss_reasons' },
+  opportunity: { code: 17, table: 'opportunities' },
+  product: { code: 18, table: 'products' },
+  variation: { code: 19, table: 'product_variations' },
+  format: { code: 20, table: 'product_formats' },
+  family: { code: 21, table: 'product_families' },
+  projectState: { code: 22, table: 'project_states' },
+  project: { code: 23, table: 'projects' },
+  taskState: { code: 24, table: 'task_states' },
+  task: { code: 25, table: 'tasks' },
+  estimate: { code: 26, table: 'estimates' },
+  estimateLine: { code: 27, table: 'estimate_lines' },
+  attachment: { code: 28, table: 'attachments' },
+  recurring: { code: 29, table: 'recurrings' },
+  deliveryNote: { code: 30, table: 'delivery_notes' },
+  deliveryNoteLine: { code: 31, table: 'delivery_note_lines' },
+  invoice: { code: 32, table: 'invoices' },
+  invoiceLine: { code: 33, table: 'invoice_lines' },
+  dueDate: { code: 34, table: 'invoice_due_dates' },
+  purchaseDueDate: { code: 35, table: 'purchase_invoice_due_dates' },
+  purchaseDeliveryNote: { code: 36, table: 'purchase_delivery_notes' },
+  purchaseInvoice: { code: 37, table: 'purchase_invoices' },
+  treasuryAccount: { code: 38, table: 'treasury_accounts' },
+  treasuryMovement: { code: 39, table: 'treasury_movements' },
+} as const;
+
+export type Kind = keyof typeof KINDS;
+
+const BLOCK = 16;
+const LENGTH = 23;
+
+interface Key {
+  /** One letter in front of every id made with this key; it tells keys apart after a rotation. */
+  version: string;
+  cipher: Cipheriv;
+  decipher: Decipheriv;
+}
+
+function expandKey(secret: string): Key {
+  const key = createHash('sha256').update('albaran id key\0').update(secret).digest();
+  const versionByte = createHash('sha256').update('albaran id version\0').update(key).digest()[0] ?? 0;
+  return {
+    version: String.fromCharCode(97 + (versionByte % 26)),
+    cipher: createCipheriv('aes-256-ecb', key, null).setAutoPadding(false),
+    decipher: createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false),
+  };
+}
+
+function writeBlock(block: Buffer, offset: number, kind: Kind, account: number, number: number) {
+  block.writeUInt16BE(KINDS[kind].code, offset);
+  block.writeUIntBE(account, offset + 2, 6);
+  block.writeBigUInt64BE(BigInt(number), offset + 8);
+}
+
+/** Seals and opens the ids of every company, with one key or several (the newest first). */
+export class Ids {
+  readonly #newest: Key;
+  readonly #keys: Key[];
+
+  /** `secrets`: at least one; ids are made with the first and opened with any (ID-02: rotation). */
+  constructor(secrets: readonly string[]) {
+    this.#keys = secrets.map(expandKey);
+    const [newest] = this.#keys;
+    if (!newest) throw new Error('Ids need at least one key');
+    this.#newest = newest;
+  }
+
+  /** Seals many at once: the cost is in the call, not in the block. */
+  sealAll(account: number, records: readonly { kind: Kind; number: number }[]): string[] {
+    const plain = Buffer.allocUnsafe(records.length * BLOCK);
+    for (const [index, { kind, number }] of records.entries()) writeBlock(plain, index * BLOCK, kind, account, number);
+    const sealed = this.#newest.cipher.update(plain);
+    return records.map(
+      (_, index) => this.#newest.version + sealed.toString('base64url', index * BLOCK, (index + 1) * BLOCK),
+    );
+  }
+
+  seal(account: number, kind: Kind, number: number): string {
+    return this.sealAll(account, [{ kind, number }])[0] ?? '';
+  }
+
+  /**
+   * The number behind a sealed id or a legacy numeric one (a number or its digits; ID-03). Undefined for anything else:
+   * altered, truncated, of another company or of another kind. Whether the record exists is not known here.
+   */
+  open(account: number, kind: Kind, value: string | number): number | undefined {
+    if (typeof value === 'number' || /^\d{1,16}$/.test(value)) {
+      const number = Number(value);
+      return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+    }
+    if (value.length !== LENGTH) return undefined;
+    const sealed = Buffer.from(value.slice(1), 'base64url');
+    if (sealed.length !== BLOCK || sealed.toString('base64url') !== value.slice(1)) return undefined;
+    const head = Buffer.allocUnsafe(BLOCK);
+    writeBlock(head, 0, kind, account, 0);
+    for (const key of this.#keys) {
+      if (key.version !== value[0]) continue;
+      const plain = key.decipher.update(sealed);
+      if (plain.compare(head, 0, 8, 0, 8) !== 0) continue;
+      const number = Number(plain.readBigUInt64BE(8));
+      if (Number.isSafeInteger(number) && number > 0) return number;
+    }
+    return undefined;
+  }
+}

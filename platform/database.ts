@@ -45,6 +45,12 @@ export interface TransactionOptions {
   lockTimeoutMs?: number;
 }
 
+/**
+ * What runs in a transaction. `later` takes statements whose answers nobody needs before the commit: they travel with it,
+ * and their failure fails the transaction.
+ */
+export type Work<T> = (db: Db, later: (statement: Promise<unknown>) => void) => Promise<T>;
+
 // Numbers of the database become numbers here, on the way out; sums are made before. Dates and instants stay text.
 const PARSERS = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, Number],
@@ -176,7 +182,7 @@ export class Database {
    * Runs `work` in one transaction that sees and writes this company's rows alone. A read answers as soon as its rows
    * are here; a write when it is committed. Whatever fails inside leaves nothing behind.
    */
-  transaction<T>(accountId: number, options: TransactionOptions, work: (db: Db) => Promise<T>): Promise<T> {
+  transaction<T>(accountId: number, options: TransactionOptions, work: Work<T>): Promise<T> {
     return this.#transaction(`set local app.account_id = '${accountInteger(accountId)}'`, accountId, options, work);
   }
 
@@ -190,7 +196,7 @@ export class Database {
     setting: string,
     accountId: number,
     { write = false, credential, lockTimeoutMs }: TransactionOptions,
-    work: (db: Db) => Promise<T>,
+    work: Work<T>,
   ): Promise<T> {
     const client = await this.pool.connect();
     const connection = new PipelinedConnection(client, this.#names);
@@ -208,8 +214,13 @@ export class Database {
     begun.catch(() => {});
     checked.catch(() => {});
     let answered = false;
+    const trailing: Promise<unknown>[] = [];
+    const later = (statement: Promise<unknown>) => {
+      statement.catch(() => {});
+      trailing.push(statement);
+    };
     try {
-      const result = await work(kyselyOn(connection)).catch(async (error: unknown) => {
+      const result = await work(kyselyOn(connection), later).catch(async (error: unknown) => {
         await begun;
         await checked;
         throw error;
@@ -222,6 +233,7 @@ export class Database {
         (error: Error) => client.release(error),
       );
       // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
+      await Promise.all(trailing);
       if (write && (await committed).command !== 'COMMIT') throw new Error('The transaction was not committed');
       return result;
     } catch (error) {

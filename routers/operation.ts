@@ -1,0 +1,252 @@
+// The builder that every operation is made with. Around a handler it puts, in this order: the caller (401), the scope
+// (403), the quota (429), the input's form (400), its ids (404), and the company's transaction with idempotency and
+// audit (ENV-09). What a handler gets is numbers and rows; what a caller gets is sealed.
+import { initTRPC } from '@trpc/server';
+import { sql } from 'kysely';
+import superjson from 'superjson';
+import { z } from 'zod';
+import type { CallContext, OperationContext } from '../platform/context.ts';
+import { type Db, isDatabaseError } from '../platform/database.ts';
+import {
+  ApiError,
+  asApiError,
+  badField,
+  badInput,
+  type FieldProblem,
+  fieldName,
+  forbidden,
+  notFound,
+  problemsOf,
+} from '../platform/errors.ts';
+import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/idempotency.ts';
+import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
+import type { Principal, Scope } from '../platform/principal.ts';
+import { type IdSite, idSites } from './shared/walk.ts';
+
+type Method = 'GET' | 'POST' | 'PUT';
+
+/** What an operation states of itself; every door follows from it. */
+export interface OperationMeta {
+  title: string;
+  /** When to use it, and which tools supply its ids: also the MCP tool's description. */
+  description: string;
+  /** `GET /employees/{empleadoId}/times`, under /api/v1; the first is the main one. */
+  rest: readonly [`${Method} /${string}`, ...`${Method} /${string}`[]];
+  /** Name of the v0 alias; the MCP tool's is the same in snake_case. */
+  alias: string;
+  scope: Scope;
+  /** A write that replaces what was there, rather than adding to it. */
+  destructive: boolean;
+  input: z.ZodObject;
+  output: z.ZodType;
+}
+
+interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
+  extends Omit<OperationMeta, 'input' | 'output' | 'destructive'> {
+  destructive?: boolean;
+  input: Shape;
+  output: Output;
+  /** The whole message of a 400 for these problems, where the specification words it. */
+  badInputMessage?(problems: readonly FieldProblem[]): string | undefined;
+  handler(call: OperationContext & { input: z.output<z.ZodObject<Shape>> }): Promise<z.input<Output>>;
+}
+
+const t = initTRPC.context<CallContext>().create({
+  // Answers are plain JSON by schema: superjson's envelope is written without walking them.
+  transformer: { serialize: (json: unknown) => ({ json }), deserialize: superjson.deserialize },
+  errorFormatter({ shape, error, ctx }) {
+    const { status, message, fields } = asApiError(error);
+    const data = { ...shape.data, errorCode: status, errorMsg: message, fields, requestId: ctx?.requestId ?? '' };
+    delete data.stack;
+    return { ...shape, message, data };
+  },
+});
+
+export const router = t.router;
+
+const metas = new WeakMap<object, OperationMeta>();
+
+/** 401, 403, 429: everything that is asked of a caller before the input is looked at. ENV-09 */
+export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> {
+  const principal = ctx.principal ?? (await ctx.service.keys.authenticate(ctx.credentials));
+  if (!principal.scopes.has(scope)) throw forbidden();
+  const { limit, remaining, resetSeconds } = await ctx.service.quota
+    .spend(principal.accountId, principal.quotaPerMinute)
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.kind === 'quotaSpent') {
+        const { limit, resetSeconds } = ctx.service.quota.peek(principal.accountId, principal.quotaPerMinute);
+        noteQuota(ctx, limit, 0, resetSeconds);
+      }
+      throw error;
+    });
+  noteQuota(ctx, limit, remaining, resetSeconds);
+  return principal;
+}
+
+/** draft-ietf-httpapi-ratelimit-headers */
+function noteQuota(ctx: CallContext, limit: number, remaining: number, resetSeconds: number) {
+  ctx.headers['RateLimit-Policy'] = `"empresa";q=${limit};w=60`;
+  ctx.headers.RateLimit = `"empresa";r=${remaining};t=${resetSeconds}`;
+}
+
+/** Makes one operation. See any file beside this one's folders for how it reads. */
+export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(spec: OperationSpec<Shape, Output>) {
+  const input = z.object(spec.input);
+  const { title, description, rest, alias, scope, destructive = false, output } = spec;
+  const meta: OperationMeta = { title, description, rest, alias, scope, destructive, input, output };
+  const write = scope === 'svc.write';
+  const inputIds = idSites(input);
+  const outputIds = idSites(output);
+
+  function parse(raw: unknown) {
+    const parsed = input.safeParse(raw ?? {});
+    const problems = parsed.success ? reversedRange(parsed.data) : problemsOf(parsed.error);
+    if (!parsed.success || problems.length > 0) throw badInput(problems, spec.badInputMessage?.(problems));
+    return parsed.data;
+  }
+
+  async function run(ctx: CallContext & { principal: Principal }, raw: unknown): Promise<unknown> {
+    const parsed = parse(raw);
+    const { service, principal, requestId } = ctx;
+    const { accountId } = principal;
+    const key = write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined;
+    const hash = key === undefined ? '' : requestHash(alias, parsed);
+    const sites = inputIds({ value: parsed });
+    openIds(service.ids, accountId, sites);
+    const now = service.clock.now();
+    const credential = { keyId: principal.keyId, now };
+    const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
+
+    const attempt = () => service.database.transaction(accountId, { write, credential, lockTimeoutMs }, work);
+    return write ? withRetries(attempt) : attempt();
+
+    async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<unknown> {
+      const exist = checkIds(db, accountId, sites);
+      exist.catch(() => {});
+      if (key !== undefined) {
+        const earlier = await claimKey(db, { accountId, key, hash, now });
+        if (earlier) {
+          ctx.headers['Idempotent-Replayed'] = 'true';
+          return JSON.parse(earlier.replay);
+        }
+      }
+      const written: { kind: Kind; id: number }[] = [];
+      const answer = spec.handler({
+        input: parsed,
+        db,
+        accountId,
+        principal,
+        now,
+        today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
+        requestId,
+        log: service.log,
+        header: (name, value) => {
+          ctx.headers[name] = value;
+        },
+        audit: (kind, id) => {
+          written.push({ kind, id });
+        },
+      });
+      answer.catch(() => {});
+      await exist;
+      const root: { value: unknown } = { value: await answer };
+      sealIds(service.ids, accountId, outputIds(root));
+      if (service.checkOutputs) checkOutput(root.value);
+      if (write) {
+        if (written.length === 0) throw new Error(`${alias} wrote without an audit record`);
+        const common = { account_id: accountId, actor: principal.actor, door: ctx.door, operation: alias };
+        const records = written.map(({ kind, id }) => ({
+          ...common,
+          record_kind: kind,
+          record_id: id,
+          request_id: requestId,
+        }));
+        later(db.insertInto('audit_records').values(records).execute());
+      }
+      if (key !== undefined) later(keepAnswer(db, accountId, key, JSON.stringify(root.value)));
+      return root.value;
+    }
+  }
+
+  function checkOutput(value: unknown): void {
+    const checked = output.safeParse(value);
+    if (!checked.success) throw new Error(`${alias} answered against its schema: ${z.prettifyError(checked.error)}`);
+  }
+
+  // Input is read in the middleware, after the caller was admitted; the types that callers see are generated (client/).
+  const admitted = t.procedure.use(async ({ ctx, next, getRawInput }) => {
+    const principal = ctx.principal ?? (await admit(ctx, scope));
+    return next({ ctx: { principal, raw: await getRawInput() } });
+  });
+  const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) => run(ctx, ctx.raw);
+  const procedure = write ? admitted.mutation(resolve) : admitted.query(resolve);
+  metas.set(procedure, meta);
+  return procedure;
+}
+
+export type Procedure = ReturnType<typeof operation>;
+
+/** What an operation states of itself. */
+export function metaOf(procedure: Procedure): OperationMeta {
+  const meta = metas.get(procedure);
+  if (!meta) throw new Error('Not made with operation()');
+  return meta;
+}
+
+/** DATE-01: wherever a range is taken, its end is not before its start. */
+function reversedRange({ fecha_inicio, fecha_fin }: Record<string, unknown>): FieldProblem[] {
+  return typeof fecha_inicio === 'string' && typeof fecha_fin === 'string' && fecha_fin < fecha_inicio
+    ? [{ campo: 'fecha_fin', mensaje: 'no puede ser anterior a fecha_inicio' }]
+    : [];
+}
+
+const unresolved = ({ mark, path }: IdSite) =>
+  mark.unknown === 'notFound' ? notFound(fieldName(path)) : badField(fieldName(path), 'no existe en la empresa');
+
+/** Sealed or legacy ids become numbers in place. ID-05 */
+function openIds(ids: Ids, accountId: number, sites: readonly IdSite[]): void {
+  for (const site of sites) {
+    const value = site.container[site.key];
+    const number =
+      typeof value === 'string' || typeof value === 'number' ? ids.open(accountId, site.mark.kind, value) : undefined;
+    if (number === undefined) throw unresolved(site);
+    site.container[site.key] = number;
+  }
+}
+
+/** Every id of an input names a record of this company, or the call is a 404 (or the 400 of ID-05): one statement. */
+async function checkIds(db: Db, accountId: number, sites: readonly IdSite[]): Promise<void> {
+  if (sites.length === 0) return;
+  const byKind = Map.groupBy(sites, ({ mark }) => mark.kind);
+  const selects = [...byKind].map(
+    ([kind, wanted]) =>
+      sql<{ kind: string; id: number }>`select ${sql.lit(kind)} as kind, id from ${sql.table(KINDS[kind].table)}
+        where account_id = ${accountId} and id = any(${wanted.map(({ container, key }) => container[key])}::bigint[])`,
+  );
+  const { rows } = await sql<{ kind: string; id: number }>`${sql.join(selects, sql` union all `)}`.execute(db);
+  const found = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
+  const missing = sites.find(({ mark, container, key }) => !found.has(`${mark.kind} ${container[key]}`));
+  if (missing) throw unresolved(missing);
+}
+
+/** Numbers become sealed ids in place, a page at a time. */
+function sealIds(ids: Ids, accountId: number, sites: readonly IdSite[]): void {
+  const sealed = ids.sealAll(
+    accountId,
+    sites.map(({ mark, container, key }) => ({ kind: mark.kind, number: Number(container[key]) })),
+  );
+  for (const [index, { container, key }] of sites.entries()) container[key] = sealed[index];
+}
+
+const RETRIED = new Set(['40001', '40P01']);
+
+/** Deadlocks and serialization failures are nobody's fault: nothing was written, so the call is made again. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries === 3 || !isDatabaseError(error) || !RETRIED.has(error.code ?? '')) throw error;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// Ids in schemas. `id` stands in inputs and `sealedId` in outputs; the operation builder finds both, opens the first and
+// seals the second, so that handlers see numbers and callers see opaque strings (ID-01, ID-03).
+import { z } from 'zod';
+import type { Kind } from '../../platform/ids.ts';
+
+export interface IdMark {
+  kind: Kind;
+  /** What an identifier that does not resolve is: 404, save where ID-05 says 400. */
+  unknown: 'notFound' | 'badInput';
+}
+
+export const idMarks = z.registry<IdMark>();
+
+/**
+ * An identifier in an input: the sealed string, or the legacy number or its digits. The handler receives the number of
+ * a record that exists in the company.
+ */
+export function id(kind: Kind, unknown: IdMark['unknown'] = 'notFound'): z.ZodType<number, string | number> {
+  const schema = z.union([z.string().trim().min(1), z.int().positive()], 'se esperaba un identificador');
+  schema.register(idMarks, { kind, unknown });
+  // The builder replaces what was parsed by the record's number before a handler sees it; Zod can't know the company.
+  return schema as z.ZodType as z.ZodType<number, string | number>;
+}
+
+/** An identifier in an output: the handler gives the number, the caller gets the sealed string. */
+export function sealedId(kind: Kind): z.ZodType<string, number> {
+  const schema = z.string();
+  schema.register(idMarks, { kind, unknown: 'notFound' });
+  // As above, the other way round.
+  return schema as z.ZodType as z.ZodType<string, number>;
+}

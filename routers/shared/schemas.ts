@@ -1,0 +1,72 @@
+// Schemas that many operations share. Wire names are the specification's.
+import { z } from 'zod';
+import { sealedId } from './id.ts';
+
+/** `YYYY-MM-DD`, a real calendar date. DATE-01 */
+export const isoDate = () => z.iso.date().meta({ example: '2026-01-31' });
+
+/** `fecha_inicio` and `fecha_fin`, both inclusive and required. The builder refuses a reversed range everywhere. DATE-01 */
+export const requiredDates = () => ({
+  fecha_inicio: isoDate().describe('Primer día, incluido (AAAA-MM-DD)'),
+  fecha_fin: isoDate().describe('Último día, incluido (AAAA-MM-DD)'),
+});
+
+/** The same, each optional. */
+export const optionalDates = () => ({
+  fecha_inicio: isoDate().optional().describe('Primer día, incluido (AAAA-MM-DD)'),
+  fecha_fin: isoDate().optional().describe('Último día, incluido (AAAA-MM-DD)'),
+});
+
+export const PAGE = { size: 100, max: 500 } as const;
+export const LONG_PAGE = { size: 200, max: 1000 } as const;
+
+/** `pagina` and `por_pagina`; above the maximum the maximum is used. PAG-01 */
+export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
+  pagina: z.int().min(1).max(1_000_000).default(1).describe('Página, desde 1'),
+  por_pagina: z
+    .int()
+    .min(1)
+    .transform((asked) => Math.min(asked, max))
+    .prefault(size)
+    .describe(`Registros por página: ${size} si no se indica, ${max} como máximo`),
+});
+
+/** Rows to skip for a page. */
+export const offset = (input: { pagina: number; por_pagina: number }) => (input.pagina - 1) * input.por_pagina;
+
+/** `total_x`, `pagina`, `por_pagina`, `num_paginas` and the rows, in this order. PAG-02 */
+export function paged<Total extends string, Rows extends string, Row extends z.ZodType>(
+  total: Total,
+  rows: Rows,
+  row: Row,
+) {
+  const totals = { [total]: z.int() } as Record<Total, z.ZodInt>;
+  const list = { [rows]: z.array(row) } as Record<Rows, z.ZodArray<Row>>;
+  return z.object({ ...totals, pagina: z.int(), por_pagina: z.int(), num_paginas: z.int(), ...list });
+}
+
+/** The counters of a page, to be followed by its rows. PAG-02 */
+export const pageOf = (total: number, { pagina, por_pagina }: { pagina: number; por_pagina: number }) => ({
+  pagina,
+  por_pagina,
+  num_paginas: Math.ceil(total / por_pagina),
+});
+
+/** A quantity, price or percentage of an input: at most 6 decimals, within ±10^12. */
+export const decimalInput = () =>
+  z
+    .number()
+    .min(-1e12)
+    .max(1e12)
+    .refine((value) => Number(value.toFixed(6)) === value, 'se esperaban como mucho 6 decimales');
+
+/** Non-empty text of an input, trimmed, without NUL (which PostgreSQL can't hold). */
+export const text = (max = 1000) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .refine((value) => !value.includes('\0'), 'contiene un carácter no admitido');
+
+/** Person reference: `empleadoId`, `nombre`, `apellidos`. */
+export const person = z.object({ empleadoId: sealedId('employee'), nombre: z.string(), apellidos: z.string() });

@@ -1,0 +1,94 @@
+// Walks over values along their schemas, compiled once for each schema: where ids stand, and which keys are unknown.
+import { z } from 'zod';
+import { type IdMark, idMarks } from './id.ts';
+
+type Container = Record<PropertyKey, unknown>;
+type Path = readonly PropertyKey[];
+
+/** An id met on the way: it is read and replaced at `container[key]`. */
+export interface IdSite {
+  mark: IdMark;
+  container: Container;
+  key: PropertyKey;
+  path: Path;
+}
+
+type Step = (container: Container, key: PropertyKey, path: Path, found: IdSite[]) => void;
+
+const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
+
+/** The schema inside optional, nullable, default and the like. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  while (
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodNullable ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault ||
+    inner instanceof z.ZodReadonly
+  ) {
+    if (idMarks.get(inner)) return inner;
+    inner = inner._zod.def.innerType;
+  }
+  return inner instanceof z.ZodPipe ? unwrap(inner._zod.def.in) : inner;
+}
+
+function compile(schema: z.core.$ZodType): Step | undefined {
+  const inner = unwrap(schema);
+  const mark = idMarks.get(inner);
+  if (mark) {
+    return (container, key, path, found) => {
+      const value = container[key];
+      if (value !== undefined && value !== null) found.push({ mark, container, key, path });
+    };
+  }
+  if (inner instanceof z.ZodObject) {
+    const steps = Object.entries(inner._zod.def.shape).flatMap(([name, property]) => {
+      const step = compile(property);
+      return step ? [{ name, step }] : [];
+    });
+    if (steps.length === 0) return undefined;
+    return (container, key, path, found) => {
+      const value = container[key];
+      if (!isContainer(value)) return;
+      for (const { name, step } of steps) step(value, name, [...path, name], found);
+    };
+  }
+  if (inner instanceof z.ZodArray) {
+    const step = compile(inner._zod.def.element);
+    if (!step) return undefined;
+    return (container, key, path, found) => {
+      const value = container[key];
+      if (!Array.isArray(value) || !isContainer(value)) return;
+      for (let index = 0; index < value.length; index++) step(value, index, [...path, index], found);
+    };
+  }
+  return undefined;
+}
+
+/** A function that lists the ids inside a value of this schema; the value hangs in a container so that it may be an id itself. */
+export function idSites(schema: z.core.$ZodType): (root: { value: unknown }) => IdSite[] {
+  const step = compile(schema);
+  return (root) => {
+    const found: IdSite[] = [];
+    step?.(root, 'value', [], found);
+    return found;
+  };
+}
+
+/** The paths of keys in `value` that its schema does not know. ENV-06 */
+export function unknownKeys(schema: z.core.$ZodType, value: unknown, path: Path = []): Path[] {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject && isContainer(value) && !Array.isArray(value)) {
+    const shape = inner._zod.def.shape;
+    return Object.entries(value).flatMap(([key, property]) => {
+      const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      return known ? unknownKeys(known, property, [...path, key]) : [[...path, key]];
+    });
+  }
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    const { element } = inner._zod.def;
+    return value.flatMap((item, index) => unknownKeys(element, item, [...path, index]));
+  }
+  return [];
+}

@@ -1,0 +1,3 @@
+import { listTimeEntries } from './list-time-entries.ts';
+
+export const time = { timeEntries: { list: listTimeEntries } };

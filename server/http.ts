@@ -1,0 +1,152 @@
+// The HTTP server: which prefix goes to which bridge, and what holds for every request (ids, limits, headers, errors, log).
+import { randomUUID } from 'node:crypto';
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { failure } from '../bridges/envelope.ts';
+import { addRestRoutes } from '../bridges/rest.ts';
+import type { Service } from '../platform/context.ts';
+import { ApiError, asApiError } from '../platform/errors.ts';
+
+export interface HttpOptions {
+  /** Origins that browsers may call from. */
+  corsOrigins: string[];
+  /** Proxies whose X-Forwarded-For is believed: all, none, or their addresses. */
+  trustProxy: boolean | string;
+}
+
+const BODY_LIMIT = 1024 * 1024;
+
+export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
+  let stopping = false;
+  const log: FastifyBaseLogger = service.log;
+  const app = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT,
+    trustProxy: options.trustProxy,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 60_000,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    genReqId: ({ headers: { 'x-request-id': given } }) =>
+      typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID(),
+    frameworkErrors: (error, request, reply) => {
+      const { body, status } = answerTo(error, request);
+      const answer: FastifyReply = reply;
+      void answer.code(status).header('X-Request-Id', request.id).send(body);
+    },
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    const text = body.toString();
+    // An operation without parameters may be called with an empty body.
+    if (text.trim() === '') return done(null, undefined);
+    secureJson(text, done);
+  });
+  const secureJson = (text: string, done: (error: Error | null, body?: unknown) => void) => {
+    try {
+      done(null, JSON.parse(text, refusePrototype));
+    } catch (cause) {
+      done(new ApiError('badInput', 'El cuerpo de la petición no es JSON válido', { cause }));
+    }
+  };
+
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    });
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id);
+    if (stopping) {
+      throw new ApiError('unavailable', 'El servicio se está deteniendo', { retryAfterSeconds: 5 });
+    }
+    try {
+      decodeURIComponent(request.raw.url ?? '');
+    } catch (cause) {
+      throw new ApiError('badInput', 'La dirección no está bien codificada', { cause });
+    }
+  });
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, call } = request;
+    request.log.info(
+      {
+        method,
+        route: routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        account: call?.principal?.accountId,
+        actor: call?.principal?.actor,
+      },
+      'answered',
+    );
+  });
+
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { body, status, retryAfterSeconds } = answerTo(error, request);
+    if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds));
+    return reply.code(status).type('application/json; charset=utf-8').send(body);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(failure(new ApiError('notFound', 'No existe esa dirección'))),
+  );
+
+  app.get('/health/live', async () => ({ status: 'ok' }));
+  app.get('/health/ready', async (_request, reply) => {
+    try {
+      await service.database.pool.query('select 1');
+      return { status: 'ok' };
+    } catch {
+      return reply.code(503).header('Retry-After', '5').send({ status: 'database away' });
+    }
+  });
+
+  addRestRoutes(app, service);
+  return app;
+}
+
+/** The answer to an error, logged when it is ours. */
+function answerTo(error: FastifyError, request: FastifyRequest) {
+  const known = fromFastify(error) ?? asApiError(error);
+  if (known.status >= 500) {
+    request.log.error({ err: known.cause ?? error, requestId: request.id }, known.message);
+    const about = new ApiError(known.kind, `${known.message} (petición ${request.id})`);
+    return { status: known.status, body: failure(about), retryAfterSeconds: known.retryAfterSeconds };
+  }
+  return { status: known.status, body: failure(known), retryAfterSeconds: known.retryAfterSeconds };
+}
+
+function fromFastify(error: FastifyError): ApiError | undefined {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON (Content-Type: application/json)');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('badInput', 'El cuerpo de la petición no mide lo que dice Content-Length');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('badInput', 'La dirección no está bien codificada');
+    default:
+      return undefined;
+  }
+}
+
+function refusePrototype(this: unknown, key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('__proto__ in a body');
+  return value;
+}

@@ -1,0 +1,70 @@
+// One PostgreSQL for the whole run: TEST_DATABASE_URL, else a container where Docker answers, else the embedded one.
+// On it, one migrated database that all tests share (each has companies of its own) and that is dropped at the end.
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PostgreSqlContainer } from '@testcontainers/postgresql';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
+import { migrate } from '../../platform/migrations.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The shared, migrated database. */
+    databaseUrl: string;
+    /** A database of the same server from which others can be created and dropped. */
+    adminUrl: string;
+  }
+}
+
+interface Running {
+  url: string;
+  stop(): Promise<void>;
+}
+
+async function startServer(): Promise<Running> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, stop: async () => {} };
+  if (dockerAnswers()) {
+    const container = await new PostgreSqlContainer('postgres:18').start();
+    return { url: container.getConnectionUri(), stop: async () => void (await container.stop()) };
+  }
+  const dataDir = await mkdtemp(join(tmpdir(), 'albaran-test-'));
+  const embedded = await startEmbeddedPostgres({ dataDir, ephemeral: true });
+  return {
+    url: embedded.url,
+    async stop() {
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function dockerAnswers(): boolean {
+  try {
+    execFileSync('docker', ['info'], { stdio: 'ignore', timeout: 5_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export default async function setup(project: TestProject) {
+  const server = await startServer();
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  const name = `albaran_test_${process.pid}_${Date.now()}`;
+  await admin.query(`create database ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  await migrate(url.href);
+  project.provide('databaseUrl', url.href);
+  project.provide('adminUrl', server.url);
+  return async () => {
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+    await server.stop();
+  };
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// `system` needs more than Node and npm (a browser, Redis, PgBouncer); everything else runs on a fresh clone.
+export default defineConfig({
+  test: {
+    globalSetup: ['test/helpers/database-server.ts'],
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: ['test/system/**'] } },
+      { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'] } },
+    ],
+  },
+});

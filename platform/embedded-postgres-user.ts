@@ -1,10 +1,10 @@
-// Where the embedded PostgreSQL lives and as whom it runs: the system user, the folder of the cluster, the binaries.
-// It starts nothing. An ordinary user runs PostgreSQL as itself, with the cluster in `<dataDir>/postgres` and the binaries
+// Where the embedded PostgreSQL lives and as whom it runs: the system user, the folder of the cluster and how a new one is
+// made, the binaries. It starts no server. An ordinary user runs PostgreSQL as itself, with the cluster in `<dataDir>/postgres` and the binaries
 // in node_modules. Root can't: PostgreSQL refuses uid 0, so another user runs it, and that user must be able to walk to every
 // path. Where it can't (root's home is 0700, a umask of 077), the cluster goes to `/var/lib/albaran/<hash>-<random>/postgres`
 // and `<dataDir>/postgres.location` says so; the binaries are copied to `/var/lib/albaran/postgresql-<version>`, once.
 
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,10 @@ export type SystemUser = { uid: number; gid: number };
 export type Binaries = { home: string; version: string; major: string };
 
 /** The folder of a cluster and the user that runs it; no user means the one this process runs as. */
-export type ClusterPlace = { cluster: string; user: SystemUser | undefined };
+export type ClusterPlace = { folder: string; user: SystemUser | undefined };
+
+/** The superuser of every cluster. */
+export const SUPERUSER = 'postgres';
 
 const SHARED_HOME = '/var/lib/albaran';
 const packageFile = z.object({ version: z.string() });
@@ -62,15 +65,15 @@ export function runnableBinaries(packaged: Binaries, user: SystemUser | undefine
 }
 
 /** Where the cluster of a data folder is, or where a new one is to be made. The data folder must be a real, absolute path. */
-export function placeOfCluster(dataDir: string, log: (line: string) => void): ClusterPlace {
+export function placeOfCluster(dataDir: string, log?: (line: string) => void): ClusterPlace {
   const pointer = join(dataDir, 'postgres.location');
   const inside = join(dataDir, 'postgres');
   if (process.getuid?.() !== 0) {
-    return { cluster: fs.existsSync(pointer) ? pointedTo(pointer, dataDir) : inside, user: undefined };
+    return { folder: fs.existsSync(pointer) ? pointedTo(pointer, dataDir) : inside, user: undefined };
   }
   if (!fs.existsSync(pointer)) {
     const user = ownerOf(inside) ?? systemUser();
-    if (canEnter(dataDir, user)) return { cluster: inside, user };
+    if (canEnter(dataDir, user)) return { folder: inside, user };
     if (fs.existsSync(inside)) {
       throw new Error(
         `The user that runs PostgreSQL (uid ${user.uid}) can't reach its data in ${inside}: allow it with chmod o+x on the folders above`,
@@ -80,7 +83,7 @@ export function placeOfCluster(dataDir: string, log: (line: string) => void): Cl
     openFolder(SHARED_HOME);
     const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
     for (const older of fs.readdirSync(SHARED_HOME).filter((name) => name.startsWith(`${hash}-`))) {
-      log(`Data of an earlier ${dataDir} is still in ${join(SHARED_HOME, older)}; delete it if it isn't wanted`);
+      log?.(`Data of an earlier ${dataDir} is still in ${join(SHARED_HOME, older)}; delete it if it isn't wanted`);
     }
     const home = fs.mkdtempSync(join(SHARED_HOME, `${hash}-`));
     fs.chmodSync(home, 0o755);
@@ -89,8 +92,70 @@ export function placeOfCluster(dataDir: string, log: (line: string) => void): Cl
     const kept = keepFile(pointer, 0o644, () => `${home}/postgres\n${why}\n`);
     if (!kept.startsWith(`${home}/`)) fs.rmSync(home, { recursive: true });
   }
-  const cluster = pointedTo(pointer, dataDir);
-  return { cluster, user: ownerOf(cluster) ?? systemUser() };
+  const folder = pointedTo(pointer, dataDir);
+  return { folder, user: ownerOf(folder) ?? systemUser() };
+}
+
+/** Makes a new cluster aside and puts it in place, unless another process was first. */
+export async function createCluster(
+  { home }: Binaries,
+  { folder, user }: ClusterPlace,
+  password: string,
+  { sync }: { sync: boolean },
+): Promise<void> {
+  for (const name of fs.readdirSync(dirname(folder))) {
+    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (maker && !isAlive(Number(maker))) fs.rmSync(join(dirname(folder), name), { recursive: true, force: true });
+  }
+  const draft = fs.mkdtempSync(`${folder}.new-${process.pid}-`);
+  try {
+    const data = join(draft, 'data');
+    const passwordFile = join(draft, 'password');
+    fs.mkdirSync(data);
+    fs.writeFileSync(passwordFile, password, { mode: 0o600 });
+    handOver(draft, user);
+    const initdb = (ctype: string) =>
+      run(join(home, 'bin', 'initdb'), user, [
+        ...['-D', data, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'],
+        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', `--lc-ctype=${ctype}`],
+        ...['--no-instructions', ...(sync ? [] : ['--no-sync'])],
+      ]);
+    // Order and case come from PostgreSQL's own tables, so they are the same everywhere. The system's ctype still counts: with C,
+    // pg_trgm takes an accented letter for a blank. C.UTF-8 is what Linux has, en_US.UTF-8 what macOS has.
+    let result = await initdb('C.UTF-8');
+    if (/invalid locale name/.test(result.output)) result = await initdb('en_US.UTF-8');
+    if (/invalid locale name/.test(result.output)) result = await initdb('C');
+    if (codeOf(result.error) === 'ENOENT') {
+      throw new Error(`The embedded PostgreSQL does not run on this system (it needs glibc): set DATABASE_URL instead`);
+    }
+    if (result.error) {
+      throw new Error(
+        `PostgreSQL could not prepare its data folder ${folder}: ${oneLine(result.output) || result.error.message}`,
+      );
+    }
+    moveInto(data, folder);
+  } finally {
+    fs.rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** How to run PostgreSQL's programs. */
+export function processOptions(user: SystemUser | undefined) {
+  // Not our environment: it may hold secrets, and PG* variables would reach the server. Not our folder: it may be unreachable.
+  const { PATH, LD_LIBRARY_PATH } = process.env;
+  return { ...user, cwd: '/', env: { PATH, LC_ALL: 'C', ...(LD_LIBRARY_PATH ? { LD_LIBRARY_PATH } : {}) } };
+}
+
+/** The major version that made a cluster, if there is one in this folder. */
+export function versionOf(folder: string): string | undefined {
+  return readIfThere(join(folder, 'PG_VERSION'))?.trim();
+}
+
+/** The end of what a program of PostgreSQL said, for an error message. */
+export function oneLine(output: string): string {
+  const lines = output.split('\n').map((line) => line.replace(/^[\d-]+ [\d:.]+ \w+ \[\d+\] /, '').trim());
+  const full = output.includes('No space left on device') ? ['the disk is full'] : [];
+  return [...full, ...lines.filter(Boolean).slice(-4)].join(' | ');
 }
 
 /** Gives a folder and all in it to `user`, if root has it now: a new folder, or one restored or copied by root. */
@@ -116,8 +181,27 @@ export function keepFile(file: string, mode: number, make: () => string): string
   return fs.readFileSync(file, 'utf8');
 }
 
+/** The text of a file, if there is one. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether a process with this id exists, anybody's. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
 /** Renames a folder to its final name, unless another process was first: then false. */
-export function moveInto(from: string, to: string): boolean {
+function moveInto(from: string, to: string): boolean {
   try {
     fs.renameSync(from, to);
     return true;
@@ -217,4 +301,16 @@ function openFolder(folder: string): void {
 
 function walk(folder: string): string[] {
   return [folder, ...fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+}
+
+function run(
+  file: string,
+  user: SystemUser | undefined,
+  args: string[],
+): Promise<{ error: Error | null; output: string }> {
+  return new Promise((done) => {
+    execFile(file, args, processOptions(user), (error, stdout, stderr) =>
+      done({ error, output: error ? stderr || stdout : '' }),
+    );
+  });
 }

@@ -22,6 +22,15 @@ export interface HttpOptions {
 }
 
 const BODY_LIMIT = 1024 * 1024;
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Idempotent-Replayed',
+  'X-Existing',
+  'X-Ignored-Parameters',
+];
 
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
   let stopping = false;
@@ -64,6 +73,13 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+  });
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: options.corsOrigins,
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: 3600,
     });
   }
 

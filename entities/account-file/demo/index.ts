@@ -1,5 +1,5 @@
-// The demo company: Instalaciones Montalt, S.L., an installer's firm of 25 people in Valencia, as an account file. It is what
-// `albaran demo` imports: every operation finds something worth looking at. All of it is made up.
+// The demo company: Instalaciones Montalt, S.L., an installer's firm of 25 people in Valencia, as an account file in which
+// every operation finds something worth looking at. All of it is made up.
 import { contextOf } from './calendar.ts';
 import { planCatalogue } from './catalogue.ts';
 import { planCrm } from './crm.ts';
@@ -12,13 +12,12 @@ import { timeEntries } from './time-entries.ts';
 import type { Row } from './tools.ts';
 import { planTreasury } from './treasury.ts';
 
-const ORDER = [
-  ...['tarifas', 'departamentos', 'tipos_contrato', 'turnos', 'empleados', 'contratos', 'tipos_dia', 'calendario'],
-  ...['ausencias', 'clientes', 'proveedores', 'familias', 'articulos', 'funnels', 'canales', 'motivos_perdida'],
-  ...['contactos', 'oportunidades', 'estados_proyecto', 'proyectos', 'estados_tarea', 'tareas', 'maquinas', 'fichajes'],
-  ...['presupuestos', 'adjuntos', 'recurrentes', 'albaranes', 'movimientos_stock', 'facturas', 'albaranes_compra'],
-  ...['subtipos_gasto', 'facturas_compra', 'cuentas_tesoreria', 'movimientos_tesoreria'],
-];
+const ORDER = `tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias clientes
+  proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto proyectos
+  estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes movimientos_stock facturas
+  albaranes_compra subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`;
+
+const COMPANY = { nombre: 'Instalaciones Montalt, S.L.', cif: 'B98402613', zona_horaria: 'Europe/Madrid' };
 
 /**
  * The records of the demo company in the order of the account file, to be written one JSON a line. The same day and seed
@@ -33,31 +32,23 @@ export function* demoCompany(
   const { suppliers, rows: supplierRows } = planSuppliers(context);
   const { articles, rows: catalogueRows } = planCatalogue(context);
   const works = planProjects(context, clients, staff.people);
-  const sales = planSales(context, clients, articles, works.projects);
-  const purchases = planPurchases(context, suppliers, articles, works.projects);
+  const company = { context, clients, suppliers, articles, projects: works.projects };
+  const [sales, purchases] = [planSales(company), planPurchases(company)];
+  const parties = { ...clientRows, ...supplierRows };
   const collections: Record<string, Iterable<Row>> = {
     ...staff.rows,
-    ...clientRows,
-    ...supplierRows,
+    ...parties,
     ...catalogueRows,
     ...works.rows,
-    ...planCrm(context, clients),
     ...sales.rows,
     ...purchases.rows,
-    ...planTreasury(context, [...sales.collections, ...purchases.payments], staff.payroll),
+    ...planCrm(context, clients),
+    ...planTreasury(context, [...sales.collected, ...purchases.paid], staff.wages),
     calendario: context.calendario,
     fichajes: timeEntries(context, staff.people, works.projects, works.machines),
   };
-  yield {
-    coleccion: 'cuenta',
-    ref: 'montalt',
-    formato: 1,
-    nombre: 'Instalaciones Montalt, S.L.',
-    cif: 'B98402613',
-    zona_horaria: 'Europe/Madrid',
-    stock_multiformato: true,
-  };
-  for (const coleccion of ORDER) {
+  yield { coleccion: 'cuenta', ref: 'montalt', formato: 1, ...COMPANY, stock_multiformato: true };
+  for (const coleccion of ORDER.split(/\s+/)) {
     for (const row of collections[coleccion] ?? []) yield { coleccion, ...row };
   }
 }

@@ -1,22 +1,13 @@
 // Sales: estimates, delivery notes with their stock movements, and invoices.
 import { pdf } from './attachments.ts';
-import type { Context } from './calendar.ts';
 import type { Article } from './catalogue.ts';
 import * as documents from './documents.ts';
-import type { Draft, Line, Payment } from './documents.ts';
+import type { Company, Draft, Line, Payment } from './documents.ts';
 import { TRADES, type Trade, WORKS } from './names-and-places.ts';
 import type { Client } from './parties.ts';
 import type { Project } from './projects.ts';
 import { planRecurring } from './recurring.ts';
-import { at, dateIn, daysBetween, earlier, euros, instant, plus, type Random, type Row, range } from './tools.ts';
-
-/** The families that each trade installs. */
-export const FAMILIES: Record<Trade, readonly string[]> = {
-  ele: ['CAB', 'MEC', 'CUA', 'CAN', 'ILU'],
-  fon: ['PEX', 'PVC', 'VAL', 'SAN'],
-  cli: ['CAL', 'CLI', 'COB'],
-  sol: ['SOL', 'CUA'],
-};
+import { along, at, earlier, euros, instant, plus, type Random, type Row, range } from './tools.ts';
 
 type Note = Draft<Client> & { recurrente?: string };
 
@@ -26,204 +17,154 @@ const REMARKS = [
   'Material revisado y conforme.',
 ];
 
-const priced = (line: Line, home: boolean): Line => ({ ...line, iva: home ? 10 : 21 });
-const saleRow = ({ party, project, fecha, concepto, lineas }: Draft<Client>) => {
+// The families that a trade installs.
+const FAMILIES: Record<Trade, RegExp> = {
+  ele: /CAB|MEC|CUA|CAN|ILU/,
+  fon: /PEX|PVC|VAL|SAN/,
+  cli: /CAL|CLI|COB/,
+  sol: /SOL|CUA/,
+};
+
+/** The articles that a trade installs. */
+export const materials = (articles: readonly Article[], trade: Trade): Article[] =>
+  articles.filter(({ family }) => FAMILIES[trade].test(family));
+
+const saleRow = ({ party, project, fecha, concepto, lineas }: Draft<Client>): Row => {
   return { fecha, concepto, cliente: party.ref, proyecto: project?.ref, lineas };
 };
 
-/** Materials and labour of each project with a client, as it went on. */
-function projectNotes(
-  context: Context,
-  random: Random,
-  projects: readonly Project[],
-  articles: readonly Article[],
-): Note[] {
-  return projects.flatMap(({ client, trade, start, end, cents, ...rest }) => {
-    if (!client || start >= context.today) return [];
-    const stock = articles.filter(({ family }) => FAMILIES[trade].includes(family));
-    const labour = at(
-      articles.filter(({ descripcion }) => descripcion.startsWith('Hora de ')),
-      TRADES.indexOf(trade),
-    );
-    const count = random.int(3, 7);
-    return range(count, (index): Note[] => {
-      const fecha = plus(start, Math.round((daysBetween(start, end) * (index + 0.7)) / count));
-      if (fecha > context.today) return [];
-      const lineas = documents.articleLines(random, stock, client.tarifa, (cents * 0.4) / count);
-      const hours = { ...documents.articleLine(random, labour, client.tarifa, 1), cantidad: random.int(4, 60) / 2 };
-      if (index % 2 === 1) lineas.push({ ...hours, ref: `l${lineas.length + 1}` });
-      const project = { client, trade, start, end, cents, ...rest };
-      return [{ fecha, party: client, project, lineas, concepto: `Entrega ${index + 1} de obra` }];
-    }).flat();
+/** A work's delivery notes, with materials and labour. */
+function worksNotes({ articles }: Company, random: Random, project: Project): Note[] {
+  const { client: party, trade, start, end, cents } = project;
+  const stock = materials(articles, trade);
+  const labour = articles.filter(({ descripcion }) => descripcion.startsWith('Hora de'));
+  const count = random.int(3, 7);
+  if (!party) return [];
+  return range(count, (index) => {
+    const { ref: articulo, descripcion, cents: price } = at(labour, TRADES.indexOf(trade) + random.pick([0, 4]));
+    const cantidad = random.int(4, 60) / 2;
+    const hours: Line = { ref: '', descripcion, cantidad, importe_unitario: euros(price[party.tarifa]), articulo };
+    const goods = documents.articleLines(random, stock, party.tarifa, (cents * 0.4) / count);
+    const lineas = documents.numberedLines(index % 2 === 1 ? [...goods, hours] : goods);
+    const fecha = along(start, end, (index + 0.7) / count);
+    return { fecha, party, project, lineas, concepto: `Entrega ${index + 1} de obra` };
   });
 }
 
-/** Over the counter and small jobs, sometimes with something brought back. */
-function counterNotes(
-  context: Context,
-  random: Random,
-  clients: readonly Client[],
-  articles: readonly Article[],
-  projects: readonly Project[],
-): Note[] {
+/** The certified stages of a work, which are invoiced without delivery notes. */
+function stageInvoices(random: Random, project: Project): Draft<Client>[] {
+  const { client: party, start, end, cents, ref } = project;
+  const count = random.int(1, 4);
+  if (!party) return [];
+  return range(count, (index) => {
+    const descripcion = `Certificación ${index + 1} de ${count}, obra ${ref}`;
+    const importe_unitario = euros(Math.round(((cents * 0.6) / count) * random.real(0.94, 1.08)));
+    const line: Line = { ref: 'l1', descripcion, cantidad: 1, importe_unitario, iva: party.home ? 10 : 21 };
+    return { fecha: along(start, end, (index + 1) / count), party, project, lineas: [line], concepto: descripcion };
+  });
+}
+
+/** Sales over the counter and small jobs, sometimes for a work in progress, sometimes with something brought back. */
+function counterNotes({ context, clients, articles, projects }: Company, random: Random): Note[] {
+  const sold = articles.filter(({ modo, cents }) => modo !== 'alquiler' && cents[0] < 50_000);
   const dates = context.days.filter((day) => context.isWorkday(day) && day < context.today);
   return range(560, () => {
-    const party = random.pick(clients);
-    const fecha = random.pick(dates);
-    const lineas = documents.articleLines(random, articles, party.tarifa, 10 ** random.real(3.6, 5.4));
+    const [party, fecha] = [random.pick(clients), random.pick(dates)];
+    const lineas = documents.articleLines(random, sold, party.tarifa, 10 ** random.real(3.7, 5.6));
     const first = at(lineas, 0);
-    const whole = first.cantidad > 3 && first.cantidad_base_real === undefined;
-    if (whole && random.chance(0.06)) lineas.push({ ...first, ref: `l${lineas.length + 1}`, cantidad: -1 });
-    const own = projects.filter(({ client, start, end }) => client === party && start <= fecha && fecha <= end);
-    if (own.length > 0) first.proyecto = at(own, 0).ref;
-    return {
-      fecha,
-      party,
-      lineas,
-      concepto: random.pick(['Venta en tienda', 'Reparación de avería', 'Suministro de material']),
-    };
+    if (first.cantidad > 2 && !first.cantidad_base_real && random.chance(0.1)) lineas.push({ ...first, cantidad: -1 });
+    const work = projects.find(({ client, start, end }) => client === party && start <= fecha && fecha <= end);
+    first.proyecto = work?.ref;
+    const concepto = random.pick(['Venta en tienda', 'Reparación de avería', 'Suministro de material']);
+    return { fecha, party, lineas: documents.numberedLines(lineas), concepto };
   });
 }
 
-/** Rentals of two years; the last ones reserve today and the coming weeks. */
-function rentalNotes(
-  context: Context,
-  random: Random,
-  clients: readonly Client[],
-  articles: readonly Article[],
-): Note[] {
+/** Rentals of the two years; the last ones reserve today and the coming weeks. */
+function rentalNotes({ context, clients, articles }: Company, random: Random): Note[] {
+  const { today, from } = context;
+  const rented = articles.filter(({ modo }) => modo === 'alquiler');
   return range(84, (index) => {
-    const article = at(articles, index * 5);
-    const party = random.pick(clients);
-    const fecha =
-      index < 60 ? dateIn(random, context.from, plus(context.today, -30)) : plus(context.today, -random.int(0, 20));
-    const startDate = plus(fecha, random.int(0, index < 60 ? 3 : 30));
-    const days = random.int(2, 12);
-    const daily = article.cents[party.tarifa];
-    const line: Line = {
-      ref: 'l1',
-      descripcion: `${article.descripcion.replace(' (día)', '')}, ${days} días`,
-      cantidad: random.pick([1, 1, 1, 2]),
-      importe_unitario: euros(daily * days),
-      articulo: article.ref,
-      startDate,
-      endDate: plus(startDate, days - 1),
-    };
+    const [party, article, last] = [random.pick(clients), at(rented, index * 5), index >= 60];
+    const fecha = last ? plus(today, -random.int(0, 20)) : along(from, plus(today, -30), random.real());
+    const [startDate, days] = [plus(fecha, random.int(0, last ? 30 : 3)), random.int(2, 12)];
+    const descripcion = `${article.descripcion.replace(' (día)', '')}, ${days} días`;
+    const what = { ref: 'l1', descripcion, cantidad: random.pick([1, 1, 1, 2]), articulo: article.ref };
+    const importe_unitario = euros(article.cents[party.tarifa] * days);
+    const line: Line = { ...what, importe_unitario, startDate, endDate: plus(startDate, days - 1) };
     return { fecha, party, lineas: [line], concepto: 'Alquiler de maquinaria' };
   });
 }
 
-/** Certified stages of the works, invoiced without delivery notes. */
-function stageInvoices(context: Context, random: Random, projects: readonly Project[]): Draft<Client>[] {
-  return projects.flatMap((project) => {
-    const { client, start, end, cents } = project;
-    const count = random.int(1, 4);
-    return range(count, (index): Draft<Client>[] => {
-      const fecha = plus(start, Math.round((daysBetween(start, end) * (index + 1)) / count));
-      if (!client || fecha > context.today) return [];
-      const concepto = `Certificación ${index + 1} de ${count}, obra ${project.ref}`;
-      const amount = Math.round(((cents * 0.6) / count) * random.real(0.94, 1.08));
-      const line: Line = { ref: 'l1', descripcion: concepto, cantidad: 1, importe_unitario: euros(amount) };
-      return [{ fecha, party: client, project, concepto, lineas: [priced(line, client.home)] }];
-    }).flat();
+/** What the notes moved: only articles that are sold out of stock. */
+function movementsOf({ articles }: Company, random: Random, notes: readonly (Note & { numero: string })[]): Row[] {
+  const byRef = new Map(articles.map((article) => [article.ref, article]));
+  return notes.flatMap(({ numero: albaran, ...note }) => {
+    const fecha = instant(random, note.fecha);
+    return note.lineas.flatMap((line) => {
+      const { articulo = '', variacion, ref: linea } = line;
+      const article = byRef.get(articulo);
+      if (article?.modo !== 'venta') return [];
+      const factor = article.formatos.find(({ ref }) => ref === line.formato)?.factor;
+      const cantidad = -(line.cantidad_base_real ?? line.cantidad * (factor ?? 1));
+      return [{ ref: `mov-${albaran}-${linea}`, articulo, variacion, fecha, cantidad, albaran, linea, factor }];
+    });
   });
 }
 
-/** What documents moved: only articles that are sold out of stock. */
-function movementsOf(random: Random, articles: ReadonlyMap<string, Article>, albaran: string, note: Note): Row[] {
-  const fecha = instant(random, note.fecha);
-  return note.lineas.flatMap((line) => {
-    const article = articles.get(line.articulo ?? '');
-    if (article?.modo !== 'venta') return [];
-    const factor = article.formatos.find(({ ref }) => ref === line.formato)?.factor ?? 1;
-    const cantidad = -(line.cantidad_base_real ?? line.cantidad * factor);
-    return [{ articulo: article.ref, variacion: line.variacion, fecha, cantidad, albaran, linea: line.ref, factor }];
-  });
-}
-
-function planEstimates(context: Context, clients: readonly Client[], articles: readonly Article[]) {
+function planEstimates({ context, clients, articles }: Company) {
   const random = context.random('estimates');
-  const drafts = range(150, (): Draft<Client> => {
-    const party = random.pick(clients);
-    const trade = random.pick(TRADES);
-    const stock = articles.filter(({ family }) => FAMILIES[trade].includes(family) || family === 'SER');
+  const services = articles.filter(({ modo }) => modo === 'servicio');
+  const drafts = range(150, () => {
+    const [party, trade] = [random.pick(clients), random.pick(TRADES)];
+    const stock = [...materials(articles, trade), ...services];
     const lineas = documents.articleLines(random, stock, party.tarifa, 10 ** random.real(4.5, 6.5));
     const concepto = `${random.pick(WORKS[trade])} en ${party.town}`;
-    return { fecha: dateIn(random, context.from, context.today), party, concepto, lineas };
+    return { fecha: along(context.from, context.today, random.real()), party, concepto, lineas };
   });
-  const presupuestos: Row[] = [];
-  const adjuntos: Row[] = [];
-  for (const { numero, ...draft } of documents.numbered(drafts, 'P')) {
-    presupuestos.push({ ref: numero, id: presupuestos.length + 1, numero, ...saleRow(draft) });
-    if (presupuestos.length > 1 && random.chance(0.6)) continue;
+  const [presupuestos, adjuntos]: [Row[], Row[]] = [[], []];
+  for (const [index, { numero, ...draft }] of documents.numbered(drafts, 'P').entries()) {
+    presupuestos.push({ ref: numero, id: index + 1, numero, ...saleRow(draft) });
     const fecha_subida = instant(random, earlier(draft.fecha, plus(context.today, -1)));
-    const page = ['Instalaciones Montalt, S.L.', `Presupuesto ${numero}`, `${draft.concepto}`, draft.party.nombre];
-    const note = `Visita a obra: ${draft.concepto}. Acceso por la calle, sin restricciones de horario.\n`;
     const add = (nombre: string, tipo_mime: string, content: Buffer) => {
-      const ref = `adj-${adjuntos.length + 1}`;
-      adjuntos.push({
-        ref,
-        presupuesto: numero,
-        nombre,
-        tipo_mime,
-        fecha_subida,
-        contenido: content.toString('base64'),
-      });
+      const [ref, contenido] = [`adj-${adjuntos.length + 1}`, content.toString('base64')];
+      adjuntos.push({ ref, presupuesto: numero, nombre, tipo_mime, fecha_subida, contenido });
     };
-    add(`${numero}.pdf`, 'application/pdf', pdf(page));
-    if (random.chance(0.4)) add('notas-de-la-visita.txt', 'text/plain', Buffer.from(note));
+    const page = ['Instalaciones Montalt, S.L.', `Presupuesto ${numero}`, draft.concepto, draft.party.nombre];
+    if (index % 3 === 0) add(`${numero}.pdf`, 'application/pdf', pdf(page));
+    if (index % 7 === 0) add('visita.txt', 'text/plain', Buffer.from(`Visita a la obra: ${draft.concepto}\n`));
   }
   return { presupuestos, adjuntos };
 }
 
 /** All sale documents, and what was collected of the invoices. */
-export function planSales(
-  context: Context,
-  clients: readonly Client[],
-  articles: readonly Article[],
-  projects: readonly Project[],
-) {
-  const random = context.random('sales');
+export function planSales(company: Company) {
+  const { context, projects } = company;
   const { today } = context;
-  const recurring = planRecurring(context, clients);
-  const byRef = new Map(articles.map((article) => [article.ref, article]));
-  const rented = articles.filter(({ modo }) => modo === 'alquiler');
-  const sold = articles.filter(({ modo, cents }) => modo !== 'alquiler' && cents[0] < 50_000);
-  const notes = documents.numbered<Note>(
-    [
-      ...recurring.notes,
-      ...projectNotes(context, random, projects, articles),
-      ...counterNotes(context, random, clients, sold, projects),
-      ...rentalNotes(context, random, clients, rented),
-    ],
-    'A',
-  );
+  const random = context.random('sales');
+  const { notes: renewals, recurrentes } = planRecurring(context, company.clients);
+  const works = projects.flatMap((project) => worksNotes(company, random, project));
+  const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
+  const issued = [...renewals, ...works, ...others].filter(({ fecha }) => fecha <= today);
+  const notes = documents.numbered<Note>(issued, 'A');
   const albaranes = notes.map(({ numero, recurrente, ...note }): Row => {
-    const row = { ref: numero, numero, ...saleRow(note), recurrente, revisado: note.fecha < plus(today, -5) };
-    if (random.chance(0.02)) Object.assign(row, { promo_code: 'CLIENTE10' });
-    return random.chance(0.08) ? { ...row, observaciones: random.pick(REMARKS) } : row;
+    const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
+    const promo_code = random.chance(0.02) ? 'CLIENTE10' : null;
+    const state = { recurrente, observaciones, promo_code, revisado: note.fecha < plus(today, -5) };
+    return { ref: numero, numero, ...saleRow(note), ...state };
   });
-  const movimientos = notes
-    .flatMap(({ numero, ...note }) => movementsOf(random, byRef, numero, note))
-    .map((row, index) => {
-      return { ref: `mov-${index + 1}`, ...row };
-    });
-  const invoiced = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
-  const fromNotes = documents.monthly(invoiced, today, (line, { numero }) => ({ ...line, albaran: numero }));
-  const collections: Payment[] = [];
-  const facturas = documents
-    .numbered([...fromNotes, ...stageInvoices(context, random, projects)], 'F')
-    .map(({ numero, ...draft }): Row => {
-      const dues = documents.dueDates(context, random, draft.fecha, documents.totalCents(draft.lineas));
-      for (const { settled, when } of dues) {
-        const concepto = `Cobro ${numero} ${draft.party.nombre}`;
-        if (settled !== 0) collections.push({ fecha: when, concepto, party: draft.party.ref, cents: settled });
-      }
-      const vencimientos = dues.map(({ fecha, importe, settled }, index) => {
-        return { ref: `v${index + 1}`, fecha, importe: euros(importe), cobrado: euros(settled) };
-      });
-      return { ref: numero, numero, ...saleRow(draft), vencimientos };
-    });
-  const rows = { recurrentes: recurring.recurrentes, albaranes, movimientos_stock: movimientos, facturas };
-  return { collections, rows: { ...planEstimates(context, clients, articles), ...rows } };
+  const movimientos_stock = movementsOf(company, random, notes);
+  const ready = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
+  const stages = projects.flatMap((project) => stageInvoices(random, project));
+  const invoices = [...documents.monthly(ready), ...stages].filter(({ fecha }) => fecha <= today);
+  const collected: Payment[] = [];
+  const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }): Row => {
+    const total = documents.totalCents(draft.lineas);
+    const { vencimientos, payments } = documents.dueDates(context, random, draft.fecha, total, 'cobrado');
+    const concepto = `Cobro ${numero} ${draft.party.nombre}`;
+    collected.push(...payments.map((payment) => ({ ...payment, concepto })));
+    return { ref: numero, numero, ...saleRow(draft), vencimientos };
+  });
+  const rows = { ...planEstimates(company), recurrentes, albaranes, movimientos_stock, facturas };
+  return { collected, rows };
 }

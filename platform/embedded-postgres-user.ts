@@ -1,8 +1,10 @@
 // Where the embedded PostgreSQL lives and as whom it runs: the system user, the folder of the cluster and how a new one is
-// made, the binaries. It starts no server. An ordinary user runs PostgreSQL as itself, with the cluster in `<dataDir>/postgres` and the binaries
-// in node_modules. Root can't: PostgreSQL refuses uid 0, so another user runs it, and that user must be able to walk to every
-// path. Where it can't (root's home is 0700, a umask of 077), the cluster goes to `/var/lib/albaran/<hash>-<random>/postgres`
-// and `<dataDir>/postgres.location` says so; the binaries are copied to `/var/lib/albaran/postgresql-<version>`, once.
+// made, the binaries. It starts no server.
+//
+// An ordinary user runs PostgreSQL as itself, with the cluster in `<dataDir>/postgres` and the binaries in node_modules. Root
+// can't: PostgreSQL refuses uid 0, so another user runs it, who must be able to walk to every path. Where that user can't
+// (root's home is 0700, an umask of 077), the cluster goes to `/var/lib/albaran/<hash>-<random>/postgres` and
+// `<dataDir>/postgres.location` says so; the binaries are copied to `/var/lib/albaran/postgresql-<version>`, once.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -54,12 +56,16 @@ export function runnableBinaries(packaged: Binaries, user: SystemUser | undefine
   if (!fs.existsSync(home)) {
     openFolder(SHARED_HOME);
     const copy = fs.mkdtempSync(`${home}.new-`);
-    fs.cpSync(packaged.home, copy, { recursive: true, verbatimSymlinks: true });
-    for (const path of walk(copy)) {
-      const stats = fs.lstatSync(path);
-      if (!stats.isSymbolicLink()) fs.chmodSync(path, stats.isDirectory() || stats.mode & 0o100 ? 0o755 : 0o644);
+    try {
+      fs.cpSync(packaged.home, copy, { recursive: true, verbatimSymlinks: true });
+      for (const path of walk(copy)) {
+        const stats = fs.lstatSync(path);
+        if (!stats.isSymbolicLink()) fs.chmodSync(path, stats.isDirectory() || stats.mode & 0o100 ? 0o755 : 0o644);
+      }
+      moveInto(copy, home);
+    } finally {
+      fs.rmSync(copy, { recursive: true, force: true });
     }
-    if (!moveInto(copy, home)) fs.rmSync(copy, { recursive: true });
   }
   return { ...packaged, home };
 }
@@ -200,14 +206,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Renames a folder to its final name, unless another process was first: then false. */
-function moveInto(from: string, to: string): boolean {
+/** Renames a folder to its final name, unless another process was first. */
+function moveInto(from: string, to: string): void {
   try {
     fs.renameSync(from, to);
-    return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST') return false;
-    throw error;
+    if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -2,10 +2,11 @@
 // again by the next process, stopped by the last that holds it. It knows no schema, and who connects is not its affair.
 //
 // In the data folder: postgres/ (the cluster; embedded-postgres-user.ts says when it is elsewhere), postgres.password,
-// postgres.port, postgres.log (and .1, of the run before), postgres.holders/ (who wants it to go on).
+// postgres.port, postgres.log (and .1, of the run before), postgres.holders/ (who wants it to go on), postgres.ephemeral (may
+// be deleted).
 //
 // There is no lock of ours. PostgreSQL's postmaster.pid is the lock of a running cluster; a new cluster and its password are
-// made aside and put in place by one rename or link, which one process wins. A SIGKILL at any point leaves nothing to clear.
+// made aside and put in place by one rename or link, which one process wins. A SIGKILL at any point leaves nothing in the way.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -24,7 +25,7 @@ export type EmbeddedPostgresOptions = {
   log?: (line: string) => void;
   /** Stop the server in stop() even if it was found running: for the process that serves. */
   adopt?: boolean;
-  /** For tests: faster, safe against nothing, and deleted on stop. */
+  /** For tests: faster, safe against nothing, and deleted on stop. Only for a data folder that was new with this option. */
   ephemeral?: boolean;
 };
 
@@ -77,7 +78,9 @@ async function openCluster(dataDir: string, { log, ephemeral }: EmbeddedPostgres
   const packaged = place.packagedBinaries();
   const { folder, user } = place.placeOfCluster(dataDir, log);
   const passwordFile = join(dataDir, 'postgres.password');
+  const mark = join(dataDir, 'postgres.ephemeral');
   if (place.versionOf(folder) === undefined) {
+    if (ephemeral) fs.writeFileSync(mark, '');
     log?.(`Preparing a PostgreSQL ${packaged.major} data folder in ${folder}`);
     const password = place.keepFile(passwordFile, 0o600, () => randomBytes(24).toString('base64url'));
     await place.createCluster(place.runnableBinaries(packaged, user), { folder, user }, password, { sync: !ephemeral });
@@ -89,6 +92,9 @@ async function openCluster(dataDir: string, { log, ephemeral }: EmbeddedPostgres
       `The data folder ${folder} was made by PostgreSQL ${version}; this version runs ${packaged.major}: ` +
         `bring the data over with pg_dump of ${version}, or set another data folder`,
     );
+  }
+  if (ephemeral && !fs.existsSync(mark)) {
+    throw new Error(`The data folder ${dataDir} holds data that was made to be kept, so it can't be used as ephemeral`);
   }
   const password = place.readIfThere(passwordFile);
   if (password) return { dataDir, folder, user, packaged, password };
@@ -103,8 +109,10 @@ async function start(cluster: Cluster, options: EmbeddedPostgresOptions): Promis
   for (const giveUpAt = Date.now() + RETRY_FOR_MS; ; await sleep(10)) {
     const running = findPostmaster(cluster);
     try {
-      if (running?.ready)
-        return await attach(cluster, running, running.pid === child?.pid ? child : undefined, options);
+      if (running?.ready) {
+        const isOurs = running.pid === child?.pid;
+        return await attach(cluster, running, isOurs ? child : undefined, options);
+      }
       if (running) continue; // Another process's, starting (a recovery takes its time) or stopping.
       const launched = await launch(cluster, port, options.ephemeral === true);
       if ('child' in launched) {

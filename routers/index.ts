@@ -1,8 +1,10 @@
 // Every operation, by area and resource: `products.list` is the tRPC path and the client's `client.products.list`.
+import { catalogue } from './catalogue/index.ts';
+import { crm } from './crm/index.ts';
 import { router } from './operation.ts';
 import { time } from './time/index.ts';
 
-/** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=time`). */
-export const areas = { time };
+/** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
+export const areas = { crm, catalogue, time };
 
-export const appRouter = router({ ...time });
+export const appRouter = router({ ...crm, ...catalogue, ...time });

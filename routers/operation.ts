@@ -99,7 +99,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const outputIds = idSites(output);
 
   function parse(raw: unknown) {
-    const parsed = input.safeParse(raw ?? {});
+    const parsed = input.safeParse(withoutNulls(raw ?? {}));
     const problems = parsed.success ? reversedRange(parsed.data) : problemsOf(parsed.error);
     if (!parsed.success || problems.length > 0) throw badInput(problems, spec.badInputMessage?.(problems));
     return parsed.data;
@@ -111,8 +111,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const { accountId } = principal;
     const key = write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined;
     const hash = key === undefined ? '' : requestHash(alias, parsed);
-    const sites = inputIds({ value: parsed });
-    openIds(service.ids, accountId, sites);
+    const { opened, refused } = openIds(service.ids, accountId, inputIds({ value: parsed }));
     const now = service.clock.now();
     const credential = { keyId: principal.keyId, now };
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
@@ -121,8 +120,12 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     return write ? withRetries(attempt) : attempt();
 
     async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<unknown> {
-      const exist = checkIds(db, accountId, sites);
+      const exist = checkIds(db, accountId, opened);
       exist.catch(() => {});
+      if (refused) {
+        await exist;
+        throw refused;
+      }
       if (key !== undefined) {
         const earlier = await claimKey(db, { accountId, key, hash, now });
         if (earlier) {
@@ -193,6 +196,15 @@ export function metaOf(procedure: Procedure): OperationMeta {
   return meta;
 }
 
+/** A null in an input is a parameter that was not sent. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, property]) => (property === null ? [] : [[key, withoutNulls(property)]])),
+  );
+}
+
 /** DATE-01: wherever a range is taken, its end is not before its start. */
 function reversedRange({ fecha_inicio, fecha_fin }: Record<string, unknown>): FieldProblem[] {
   return typeof fecha_inicio === 'string' && typeof fecha_fin === 'string' && fecha_fin < fecha_inicio
@@ -203,15 +215,24 @@ function reversedRange({ fecha_inicio, fecha_fin }: Record<string, unknown>): Fi
 const unresolved = ({ mark, path }: IdSite) =>
   mark.unknown === 'notFound' ? notFound(fieldName(path)) : badField(fieldName(path), 'no existe en la empresa');
 
-/** Sealed or legacy ids become numbers in place. ID-05 */
-function openIds(ids: Ids, accountId: number, sites: readonly IdSite[]): void {
+/**
+ * Sealed or legacy ids become numbers in place. One that can't is a 404, thrown here, or the 400 of ID-05, answered for
+ * later: whether the others exist comes first (ENV-09).
+ */
+function openIds(ids: Ids, accountId: number, sites: readonly IdSite[]): { opened: IdSite[]; refused?: ApiError } {
+  const opened: IdSite[] = [];
+  let refused: ApiError | undefined;
   for (const site of sites) {
     const value = site.container[site.key];
     const number =
       typeof value === 'string' || typeof value === 'number' ? ids.open(accountId, site.mark.kind, value) : undefined;
-    if (number === undefined) throw unresolved(site);
-    site.container[site.key] = number;
+    if (number !== undefined) {
+      site.container[site.key] = number;
+      opened.push(site);
+    } else if (site.mark.unknown === 'notFound') throw unresolved(site);
+    else refused ??= unresolved(site);
   }
+  return { opened, refused };
 }
 
 /** Every id of an input names a record of this company, or the call is a 404 (or the 400 of ID-05): one statement. */
@@ -225,8 +246,9 @@ async function checkIds(db: Db, accountId: number, sites: readonly IdSite[]): Pr
   );
   const { rows } = await sql<{ kind: string; id: number }>`${sql.join(selects, sql` union all `)}`.execute(db);
   const found = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
-  const missing = sites.find(({ mark, container, key }) => !found.has(`${mark.kind} ${container[key]}`));
-  if (missing) throw unresolved(missing);
+  const missing = sites.filter(({ mark, container, key }) => !found.has(`${mark.kind} ${container[key]}`));
+  const worst = missing.find(({ mark }) => mark.unknown === 'notFound') ?? missing[0];
+  if (worst) throw unresolved(worst);
 }
 
 /** Numbers become sealed ids in place, a page at a time. */
@@ -235,7 +257,8 @@ function sealIds(ids: Ids, accountId: number, sites: readonly IdSite[]): void {
     accountId,
     sites.map(({ mark, container, key }) => ({ kind: mark.kind, number: Number(container[key]) })),
   );
-  for (const [index, { container, key }] of sites.entries()) container[key] = sealed[index];
+  for (const [index, { container, key }] of sites.entries())
+    container[key] = container[key] === null ? '' : sealed[index];
 }
 
 const RETRIED = new Set(['40001', '40P01']);

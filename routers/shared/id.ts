@@ -16,16 +16,21 @@ export const idMarks = z.registry<IdMark>();
  * a record that exists in the company.
  */
 export function id(kind: Kind, unknown: IdMark['unknown'] = 'notFound'): z.ZodType<number, string | number> {
-  const schema = z.union([z.string().trim().min(1), z.int().positive()], 'se esperaba un identificador');
+  const schema = z.union([z.string().trim().min(1), z.int().positive()], {
+    error: ({ input }) => (input === undefined ? 'es obligatorio' : 'se esperaba un identificador'),
+  });
   schema.register(idMarks, { kind, unknown });
   // The builder replaces what was parsed by the record's number before a handler sees it; Zod can't know the company.
   return schema as z.ZodType as z.ZodType<number, string | number>;
 }
 
-/** An identifier in an output: the handler gives the number, the caller gets the sealed string. */
-export function sealedId(kind: Kind): z.ZodType<string, number> {
+/**
+ * An identifier in an output: the handler gives the number, the caller gets the sealed string. For a related record that
+ * is not set the handler gives null, and the caller gets "" (ENV-08), or null where the schema is nullable.
+ */
+export function sealedId(kind: Kind): z.ZodType<string, number | null> {
   const schema = z.string();
   schema.register(idMarks, { kind, unknown: 'notFound' });
   // As above, the other way round.
-  return schema as z.ZodType as z.ZodType<string, number>;
+  return schema as z.ZodType as z.ZodType<string, number | null>;
 }

@@ -37,9 +37,10 @@ function compile(schema: z.core.$ZodType): Step | undefined {
   const inner = unwrap(schema);
   const mark = idMarks.get(inner);
   if (mark) {
+    const nullable = z.safeParse(schema, null).success;
     return (container, key, path, found) => {
       const value = container[key];
-      if (value !== undefined && value !== null) found.push({ mark, container, key, path });
+      if (value !== undefined && !(value === null && nullable)) found.push({ mark, container, key, path });
     };
   }
   if (inner instanceof z.ZodObject) {

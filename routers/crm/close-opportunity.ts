@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { notFound } from '../../platform/errors.ts';
+import { operation } from '../operation.ts';
+import { id, sealedId } from '../shared/id.ts';
+import { decimalInput, isoDate, text } from '../shared/schemas.ts';
+
+const STATES = { ganado: 'won', perdido: 'lost', abierta: 'open' } as const;
+
+/** Wins, loses or reopens an opportunity, from any state. CLO-01..04 */
+export const closeOpportunity = operation({
+  title: 'Cerrar oportunidad',
+  description:
+    'Marca una oportunidad como ganada, perdida (con motivoId de listar_motivos_perdida) o la reabre. oportunidadId: de consultar_oportunidades.',
+  rest: ['PUT /crm/opportunities/{oportunidadId}/close'],
+  alias: 'cerrarOportunidad',
+  scope: 'svc.write',
+  destructive: true,
+  input: {
+    oportunidadId: id('opportunity').describe('La oportunidad'),
+    resultado: z.enum(['ganado', 'perdido', 'abierta']).describe('abierta la reabre'),
+    motivoId: id('lossReason', 'badInput').optional().describe('Motivo de pérdida; solo con perdido'),
+    comentarios: text(5000).optional().describe('Comentario sobre la pérdida; solo con perdido'),
+    valor_cierre: decimalInput().optional().describe('Importe de cierre sin IVA'),
+    fecha_cierre: isoDate().optional().describe('Fecha de cierre; ahora si no se indica; al reabrir no cuenta'),
+  },
+  output: z.object({
+    oportunidadId: sealedId('opportunity'),
+    titulo: z.string(),
+    resultado: z.string(),
+    fecha_cierre: z.string(),
+    motivo: z.string(),
+  }),
+  async handler({ input, db, accountId, principal: { timeZone }, now, audit }) {
+    const { oportunidadId, resultado, motivoId, comentarios, valor_cierre, fecha_cierre } = input;
+    const lost = resultado === 'perdido';
+    const closedAt =
+      resultado === 'abierta'
+        ? null
+        : fecha_cierre
+          ? Temporal.PlainDate.from(fecha_cierre).toZonedDateTime(timeZone).toInstant()
+          : now;
+    const closed = await db
+      .updateTable('opportunities as o')
+      .set((eb) => ({
+        state: STATES[resultado],
+        closed_at: closedAt?.toString() ?? null,
+        loss_reason_id: lost ? (motivoId ?? eb.ref('o.loss_reason_id')) : null,
+        comments: lost ? (comentarios ?? eb.ref('o.comments')) : null,
+        closing_value: valor_cierre ?? eb.ref('o.closing_value'),
+        version: eb('o.version', '+', 1),
+        updated_at: now.toString(),
+      }))
+      .where('o.account_id', '=', accountId)
+      .where('o.id', '=', oportunidadId)
+      .returning((eb) => [
+        'o.title',
+        sql<string | null>`to_char(o.closed_at at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS')`.as('closed'),
+        eb
+          .selectFrom('loss_reasons as r')
+          .select('r.title')
+          .whereRef('r.account_id', '=', 'o.account_id')
+          .whereRef('r.id', '=', 'o.loss_reason_id')
+          .as('reason'),
+      ])
+      .executeTakeFirst();
+    if (!closed) throw notFound('oportunidadId');
+    audit('opportunity', oportunidadId);
+    return {
+      oportunidadId,
+      titulo: closed.title,
+      resultado,
+      fecha_cierre: closed.closed ?? '',
+      motivo: closed.reason ?? '',
+    };
+  },
+});

@@ -1,0 +1,8 @@
+import { closeOpportunity } from './close-opportunity.ts';
+import { createOpportunity } from './create-opportunity.ts';
+import { listFunnels } from './list-funnels.ts';
+
+export const crm = {
+  funnels: { list: listFunnels },
+  opportunities: { create: createOpportunity, close: closeOpportunity },
+};

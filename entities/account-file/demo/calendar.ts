@@ -37,6 +37,7 @@ function entriesOf(year: number): Row[] {
 /** What all parts of the company share: its two years (`from` to `today`, and their `days`), its calendar, its luck. */
 export type Context = ReturnType<typeof contextOf>;
 
+/** The context of a company that lives on this day. */
 export function contextOf(day: Temporal.PlainDate, seed: number) {
   const today = day.toString();
   const from = day.subtract({ years: 2 }).toString();

@@ -51,6 +51,7 @@ export interface Payment {
   expense?: boolean;
 }
 
+/** Orders by date; what is of one day keeps its order. */
 export const byDate = (a: { fecha: string }, b: { fecha: string }): number =>
   Number(a.fecha > b.fecha) - Number(a.fecha < b.fecha);
 

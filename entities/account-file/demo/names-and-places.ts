@@ -1,16 +1,20 @@
 // Word lists of the demo company, and tax identifiers with their right control character. People and firms are made up.
 import { at, list, type Random } from './tools.ts';
 
+/** First names. */
 export const NAMES =
   list(`Ana|Beatriz|Carmen|Cristina|Elena|Inés|Isabel|Laura|Lucía|Marta|Mireia|Nuria|Pilar|Raquel|Rosa
   Sonia|Teresa|Alberto|Álvaro|Andrés|Carlos|Daniel|David|Emilio|Fernando|Francisco|Ignacio|Javier|Joan|Jorge|José Luis
   Juan|Luis|Manuel|Miguel|Óscar|Pablo|Pau|Rafael|Sergio|Vicente|Víctor`);
+/** Family names. */
 export const SURNAMES = list(`Aguilar|Alcaraz|Almenar|Benítez|Blasco|Bosch|Caballero|Calatayud|Cano|Castelló|Climent
   Cortés|Domènech|Espinosa|Esteve|Ferrándiz|Gallego|García|Gascó|Gimeno|Gómez|Herrero|Ibáñez|Iborra|Juan|López|Llorens
   Marco|Martínez|Mateu|Medina|Molina|Monzó|Navarro|Olmos|Ortega|Pascual|Pastor|Peris|Puig|Ramírez|Ribera|Roig|Ruiz
   Sanchis|Segura|Soriano|Tomás|Torres|Valero|Vidal|Villalba|Zaragozá`);
+/** What clients' firms do. */
 export const BUSINESSES = list(`Clínica Dental|Panadería|Restaurante|Talleres|Transportes|Promociones|Construcciones
   Farmacia|Supermercados|Gestión Inmobiliaria|Cerámicas|Frutas|Muebles|Academia|Imprenta|Hotel|Residencia|Gimnasio`);
+/** Streets that any town has. */
 export const STREETS = list(`Calle Colón|Calle San Vicente|Avenida del Puerto|Avenida del Cid|Calle Mayor|Calle Sagunto
   Calle de la Paz|Plaza de España|Camino de Moncada|Calle del Mar|Calle Cervantes|Calle Sueca|Calle Joaquín Costa`);
 /** Postcode and town, all in the province of Valencia. */
@@ -19,9 +23,10 @@ export const TOWNS = list(`46005 Valencia|46010 Valencia|46021 Valencia|46900 To
 
 /** A trade is the department of the people who do it: electricity, plumbing, heating and cooling, solar. */
 export const TRADES = ['ele', 'fon', 'cli', 'sol'] as const;
+/** One of the trades. */
 export type Trade = (typeof TRADES)[number];
 
-/** What the firm is hired for, and the tasks it takes. */
+/** What the firm is hired for. */
 export const WORKS: Record<Trade, string[]> = {
   ele: list(`Reforma eléctrica de oficinas|Instalación eléctrica de nave|Cambio de alumbrado a LED
     Adecuación de baja tensión en local|Infraestructura de recarga en garaje|Renovación de cuadros generales`),
@@ -32,6 +37,7 @@ export const WORKS: Record<Trade, string[]> = {
   sol: list(`Autoconsumo en vivienda|Cubierta fotovoltaica en nave|Autoconsumo colectivo|Fotovoltaica con baterías
     Bombeo solar en explotación agrícola|Marquesina fotovoltaica con recarga`),
 };
+/** The tasks that a work takes, in order. */
 export const PHASES: Record<Trade, string[]> = {
   ele: list('Replanteo y acopio|Canalizaciones|Tendido de cable|Cuadros y mecanismos|Pruebas y boletín'),
   fon: list('Desmontaje|Redes de agua|Evacuación|Aparatos y grifería|Pruebas de presión'),
@@ -54,5 +60,7 @@ export function nif(random: Random): string {
   return `${digits}${at([...'TRWAGMYFPDXBNJZSQVHLCKE'], Number(digits) % 23)}`;
 }
 
+/** A telephone number of the province. */
 export const landline = (random: Random): string => `96${random.int(0, 4)}${random.digits(6)}`;
+/** A mobile number. */
 export const mobile = (random: Random): string => `6${random.digits(8)}`;

@@ -21,6 +21,7 @@ const SUPPLIERS = table(`Suministros Eléctricos Mestalla, S.L.|ele sol//Distrib
 
 const HOMES = 'Comunidad de Propietarios';
 
+/** A client as the rest of the company needs it; `tarifa` is 1 where it has none. */
 export type Client = ReturnType<typeof planClients>['clients'][number];
 
 /** 120 clients: firms, communities of owners and people. `home`: their works bear the reduced VAT. */
@@ -66,6 +67,7 @@ export function planClients(context: Context) {
   return { clients: planned, rows: { clientes: planned.map(({ row }) => row) } };
 }
 
+/** A supplier as purchases need it. */
 export type Supplier = ReturnType<typeof planSuppliers>['suppliers'][number];
 
 /** 30 suppliers: of each trade, and of what any firm spends on. */

@@ -29,6 +29,7 @@ function draftOf({ today, from }: Context, random: Random, clients: readonly Cli
   return { trade, cents, opened, start, end, client, descripcion };
 }
 
+/** A project as documents and time entries need it. */
 export type Project = ReturnType<typeof planProjects>['projects'][number];
 
 /** 60 projects and their tasks. */
@@ -72,7 +73,9 @@ export function planProjects(context: Context, clients: readonly Client[], peopl
     });
     /** The hours that it may still be charged: what makes it earn or lose. */
     const hours = client ? (cents / 1950) * random.real(0.2, 0.46) : 400;
-    return { ref, ...draft, end: paused ? plus(today, -20) : end, tasks, hours };
+    /** The last day on which anything happened in it. */
+    const until = earlier(end, paused ? plus(today, -20) : today);
+    return { ref, ...draft, until, tasks, hours };
   });
   for (const [index, chore] of CHORES.entries()) {
     const start = plus(today, index * 9 - 60);

@@ -31,9 +31,9 @@ export function planPurchases({ context, suppliers, articles, projects }: Compan
     return { fecha, party, project, lineas };
   };
   const forProjects = projects.flatMap((project) => {
-    const { start, end, trade, cents, client } = project;
+    const { start, until, trade, cents, client } = project;
     const [share, count] = [client ? cents * random.real(0.24, 0.34) : 350_000, random.int(2, 5)];
-    return range(count, () => order(along(start, end, random.real(0, 0.8)), trade, share / count, project));
+    return range(count, () => order(along(start, until, random.real(0, 0.8)), trade, share / count, project));
   });
   const forStock = range(90, (index) => {
     return order(along(from, today, random.real()), at(TRADES, index), 10 ** random.real(4.6, 5.5));

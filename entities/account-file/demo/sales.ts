@@ -35,7 +35,7 @@ const saleRow = ({ party, project, fecha, concepto, lineas }: Draft<Client>): Ro
 
 /** A work's delivery notes, with materials and labour. */
 function worksNotes({ articles }: Company, random: Random, project: Project): Note[] {
-  const { client: party, trade, start, end, cents } = project;
+  const { client: party, trade, start, end, until, cents } = project;
   const stock = materials(articles, trade);
   const labour = articles.filter(({ descripcion }) => descripcion.startsWith('Hora de'));
   const count = random.int(3, 7);
@@ -48,12 +48,12 @@ function worksNotes({ articles }: Company, random: Random, project: Project): No
     const lineas = documents.numberedLines(index % 2 === 1 ? [...goods, hours] : goods);
     const fecha = along(start, end, (index + 0.7) / count);
     return { fecha, party, project, lineas, concepto: `Entrega ${index + 1} de obra` };
-  });
+  }).filter(({ fecha }) => fecha <= until);
 }
 
 /** The certified stages of a work, which are invoiced without delivery notes. */
 function stageInvoices(random: Random, project: Project): Draft<Client>[] {
-  const { client: party, start, end, cents, ref } = project;
+  const { client: party, start, end, until, cents, ref } = project;
   const count = random.int(1, 4);
   if (!party) return [];
   return range(count, (index) => {
@@ -61,7 +61,7 @@ function stageInvoices(random: Random, project: Project): Draft<Client>[] {
     const importe_unitario = euros(Math.round(((cents * 0.6) / count) * random.real(0.94, 1.08)));
     const line: Line = { ref: 'l1', descripcion, cantidad: 1, importe_unitario, iva: party.home ? 10 : 21 };
     return { fecha: along(start, end, (index + 1) / count), party, project, lineas: [line], concepto: descripcion };
-  });
+  }).filter(({ fecha }) => fecha <= until);
 }
 
 /** Sales over the counter and small jobs, sometimes for a work in progress, sometimes with something brought back. */
@@ -73,7 +73,7 @@ function counterNotes({ context, clients, articles, projects }: Company, random:
     const lineas = documents.articleLines(random, sold, party.tarifa, 10 ** random.real(3.7, 5.6));
     const first = at(lineas, 0);
     if (first.cantidad > 2 && !first.cantidad_base_real && random.chance(0.1)) lineas.push({ ...first, cantidad: -1 });
-    const work = projects.find(({ client, start, end }) => client === party && start <= fecha && fecha <= end);
+    const work = projects.find(({ client, start, until }) => client === party && start <= fecha && fecha <= until);
     first.proyecto = work?.ref;
     const concepto = random.pick(['Venta en tienda', 'Reparación de avería', 'Suministro de material']);
     return { fecha, party, lineas: documents.numberedLines(lineas), concepto };
@@ -145,8 +145,7 @@ export function planSales(company: Company) {
   const { notes: renewals, recurrentes } = planRecurring(context, company.clients);
   const works = projects.flatMap((project) => worksNotes(company, random, project));
   const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
-  const issued = [...renewals, ...works, ...others].filter(({ fecha }) => fecha <= today);
-  const notes = documents.numbered<Note>(issued, 'A');
+  const notes = documents.numbered<Note>([...renewals, ...works, ...others], 'A');
   const albaranes = notes.map(({ numero, recurrente, ...note }): Row => {
     const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
     const promo_code = random.chance(0.02) ? 'CLIENTE10' : null;
@@ -156,7 +155,7 @@ export function planSales(company: Company) {
   const movimientos_stock = movementsOf(company, random, notes);
   const ready = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
   const stages = projects.flatMap((project) => stageInvoices(random, project));
-  const invoices = [...documents.monthly(ready), ...stages].filter(({ fecha }) => fecha <= today);
+  const invoices = [...documents.monthly(ready).filter(({ fecha }) => fecha <= today), ...stages];
   const collected: Payment[] = [];
   const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }): Row => {
     const total = documents.totalCents(draft.lineas);

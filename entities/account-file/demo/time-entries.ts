@@ -36,7 +36,7 @@ export function* timeEntries(
   // Whoever works on site stays for some days on one project, of the trade if there is any, while it has hours left.
   const charge = (person: Person, day: string, hours: number): Row => {
     if (!field.includes(person) || random.chance(0.1)) return {};
-    const open = projects.filter(({ start, end }) => start <= day && day <= end);
+    const open = projects.filter(({ start, until }) => start <= day && day <= until);
     const lasting = open.filter((project) => (left.get(project) ?? 0) > 0);
     const own = lasting.filter(({ trade }) => trade === person.department);
     const choice = own.length > 0 ? own : lasting;

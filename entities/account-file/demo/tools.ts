@@ -2,6 +2,7 @@
 
 /** A record of the account file, or an inner one, with its wire names. */
 export type Row = Record<string, unknown>;
+/** A source of randomness that repeats itself. */
 export type Random = ReturnType<typeof seeded>;
 
 /** mulberry32 over the seed and the name of an area, so that a change in one area leaves the others as they were. */
@@ -45,6 +46,7 @@ export const titled = (prefix: string, titles: string, field = 'titulo'): (Row &
 /** The records with the numeric ids 1, 2, 3... */
 export const withIds = (rows: readonly Row[]): Row[] => rows.map((row, index) => ({ ...row, id: index + 1 }));
 
+/** A number with leading zeros. */
 export const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 
 /** The words of a name in lower-case ASCII, for e-mail addresses. */
@@ -54,6 +56,7 @@ export const slug = (text: string, joint = '.'): string =>
 /** The amount in euros, from whole cents. */
 export const euros = (cents: number): number => cents / 100;
 
+/** The date so many days later. */
 export const plus = (date: string, days: number): string => Temporal.PlainDate.from(date).add({ days }).toString();
 
 /** A day of the month that is so many months from the date's; the last one where that month is shorter. */
@@ -63,6 +66,7 @@ export const monthDay = (date: string, months: number, day: number): string =>
     .with({ day })
     .toString();
 
+/** How many days later the end is. */
 export const daysBetween = (start: string, end: string): number =>
   Temporal.PlainDate.from(start).until(Temporal.PlainDate.from(end)).days;
 
@@ -74,5 +78,7 @@ export const along = (start: string, end: string, part: number): string =>
 export const instant = ({ int }: Random, date: string): string =>
   `${date} ${pad(int(8, 18))}:${pad(int(0, 59))}:${pad(int(0, 59))}`;
 
+/** The earlier of two dates. */
 export const earlier = (a: string, b: string): string => (a < b ? a : b);
+/** The later of two dates. */
 export const later = (a: string, b: string): string => (a > b ? a : b);

@@ -1,0 +1,216 @@
+// The demo company keeps every promise of the account file: order, references, numbers, sums, working time.
+import { describe, expect, test } from 'vitest';
+import { demoCompany } from '../../entities/account-file/demo/index.ts';
+
+type Texts =
+  | 'coleccion'
+  | 'ref'
+  | 'numero'
+  | 'fecha'
+  | 'fecha_inicio'
+  | 'fecha_fin'
+  | 'fecha_alta'
+  | 'hora'
+  | 'cliente';
+type Refs = 'empleado' | 'articulo' | 'formato' | 'variacion' | 'albaran' | 'linea' | 'funnel' | 'etapa';
+type Codes = 'tipo' | 'subtipo' | 'modo';
+type Numbers = 'cantidad' | 'importe_unitario' | 'factor' | 'importe' | 'cobrado' | 'pagado';
+type Lists = 'lineas' | 'etapas' | 'formatos' | 'variaciones' | 'vencimientos';
+/** A record or an inner one, with the fields that are looked at; those of other collections are not there. */
+interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, number>, Record<Lists, Item[]> {
+  id?: number;
+  entrada: Item;
+  salida: Item | null;
+  fecha_baja: string | null;
+  cantidad_base_real?: number;
+  descuento?: number;
+  iva?: number;
+  autorizada: boolean;
+  rechazada: boolean;
+  proviene_albaranes?: boolean;
+}
+
+const ORDER = `cuenta tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias
+  clientes proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto
+  proyectos estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes movimientos_stock facturas
+  albaranes_compra subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`.split(/\s+/);
+
+// Fields that name a record, and the collection that it is in.
+const REFERENCES = `empleado empleados|responsable empleados|departamento departamentos|turno turnos
+  tipo_contrato tipos_contrato|cliente clientes|proveedor proveedores|familia familias|articulo articulos|funnel funnels
+  canal canales|motivo motivos_perdida|contacto contactos|proyecto proyectos|tarea tareas|maquina maquinas
+  presupuesto presupuestos|recurrente recurrentes|albaran albaranes|cuenta cuentas_tesoreria`
+  .split(/[|\n]/)
+  .map((pair) => pair.trim().split(' '));
+
+const TODAY = '2026-03-10';
+const textOf = (today: string, seed?: number): string =>
+  [...demoCompany({ today: Temporal.PlainDate.from(today), seed })].map((record) => JSON.stringify(record)).join('\n');
+const text = textOf(TODAY);
+const records = text.split('\n').map((line): Item => JSON.parse(line));
+const collections = Map.groupBy(records, ({ coleccion }) => coleccion);
+const all = (name: string): Item[] => collections.get(name) ?? [];
+const byRef = (name: string) => new Map(all(name).map((record) => [record.ref, record]));
+const has = (items: Item[] | undefined, ref: string) => items?.some((item) => item.ref === ref);
+const cents = (euros: number): number => Math.round(euros * 100);
+
+/** The total with VAT in cents; not the generator's way: quantities are whole or halves, so all is whole in 1/200 cents. */
+function totalOf(lines: readonly Item[]): number {
+  const half = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
+  const bases = new Map<number, number>();
+  for (const { cantidad, importe_unitario, descuento = 0, iva = 21 } of lines) {
+    const amount = half((cantidad * 2 * cents(importe_unitario) * (100 - descuento)) / 200);
+    bases.set(iva, (bases.get(iva) ?? 0) + amount);
+  }
+  return [...bases].reduce((sum, [rate, base]) => sum + base + half((base * rate) / 100), 0);
+}
+
+describe('the demo company', () => {
+  test('is the same for the same day and seed, and another for another seed', () => {
+    expect(textOf(TODAY) === text).toBe(true);
+    expect(textOf(TODAY, 2) === text).toBe(false);
+  });
+
+  test('has every collection, in the order of the file, and the counts promised', () => {
+    expect([...collections.keys()]).toEqual(ORDER);
+    const people = { empleados: 25, clientes: 120, proveedores: 30, oportunidades: 300, funnels: 3 };
+    const counts = { ...people, cuenta: 1, tarifas: 3, familias: 15, articulos: 400, proyectos: 60 };
+    for (const [name, count] of Object.entries(counts)) expect([name, all(name).length]).toEqual([name, count]);
+    const periods = 'anual bimensual mensual quincenal semanal semestral trimestral'.split(' ');
+    for (const period of periods) expect(text).toContain(`"periodicidad":"${period}"`);
+    expect(records.length).toBeGreaterThan(20_000);
+    expect(records.length).toBeLessThan(30_000);
+  });
+
+  test.each([TODAY, '2028-02-29', '2027-01-01'])('on %s names only earlier records, and each record once', (today) => {
+    const seen = new Set<string>();
+    const problems: string[] = [];
+    const check = (item: Record<string, unknown>, owner: string) => {
+      for (const [field = '', target] of REFERENCES) {
+        const named = item[field] ?? null;
+        if (named !== null && target !== item.coleccion && !seen.has(`${target} ${named}`))
+          problems.push(`${owner}: ${field} ${named}`);
+      }
+      for (const [field, value] of Object.entries(item)) {
+        const untrimmed =
+          typeof value === 'string' && (value === '' || (value !== value.trim() && field !== 'contenido'));
+        if (untrimmed || Number.isNaN(value)) problems.push(`${owner}: ${field} "${value}"`);
+        if (Array.isArray(value)) for (const inner of value) if (typeof inner === 'object') check(inner, owner);
+      }
+    };
+    for (const record of demoCompany({ today: Temporal.PlainDate.from(today) })) {
+      const { coleccion, ref, id } = record;
+      check(record, `${coleccion} ${ref}`);
+      for (const key of id === undefined
+        ? [`${coleccion} ${ref}`]
+        : [`${coleccion} ${ref}`, `${coleccion}, id ${id}`]) {
+        if (seen.has(key)) problems.push(`${key} twice`);
+        seen.add(key);
+      }
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test('names inner records and codes that exist', () => {
+    const [articles, funnels, notes] = [byRef('articulos'), byRef('funnels'), byRef('albaranes')];
+    const types = new Set(all('tipos_dia').map(({ tipo }) => tipo));
+    const codes = new Set(all('subtipos_gasto').map(({ subtipo }) => subtipo));
+    const wrong = [
+      ...[...all('calendario'), ...all('ausencias')].filter(({ tipo }) => !types.has(tipo)),
+      ...all('facturas_compra').filter(({ subtipo }) => subtipo && !codes.has(subtipo)),
+      ...all('oportunidades').filter(({ funnel, etapa }) => !has(funnels.get(funnel)?.etapas, etapa)),
+      ...all('movimientos_stock').filter(({ albaran, linea }) => !has(notes.get(albaran)?.lineas, linea)),
+      ...records
+        .flatMap(({ lineas = [] }) => lineas)
+        .filter(({ articulo, formato, variacion }) => {
+          const article = articles.get(articulo);
+          return (formato && !has(article?.formatos, formato)) || (variacion && !has(article?.variaciones, variacion));
+        }),
+    ];
+    expect(wrong).toEqual([]);
+  });
+
+  test('moves the stock of every line that is sold out of it, and of no other', () => {
+    const articles = byRef('articulos');
+    const moved = new Map(all('movimientos_stock').map((move) => [`${move.albaran} ${move.linea}`, move.cantidad]));
+    const expected = all('albaranes').flatMap(({ ref: note, lineas }) =>
+      lineas.flatMap(({ ref, articulo, formato, cantidad, cantidad_base_real }): [string, number][] => {
+        const article = articles.get(articulo);
+        const factor = article?.formatos.find((format) => format.ref === formato)?.factor ?? 1;
+        return article?.modo === 'venta' ? [[`${note} ${ref}`, -(cantidad_base_real ?? cantidad * factor)]] : [];
+      }),
+    );
+    expect(moved).toEqual(new Map(expected));
+  });
+
+  test('numbers documents by date, gapless within the year, none in the future', () => {
+    const series = { albaranes: 'A', facturas: 'F', presupuestos: 'P' };
+    for (const [name, letter] of Object.entries(series)) {
+      const dates = all(name).map(({ fecha }) => fecha);
+      expect(dates).toEqual(dates.toSorted());
+      expect((dates.at(-1) ?? '') <= TODAY).toBe(true);
+      for (const [year, group] of Map.groupBy(all(name), ({ fecha }) => fecha.slice(0, 4))) {
+        const expected = group.map((_, index) => `${letter}${year}-${String(index + 1).padStart(4, '0')}`);
+        expect(group.map(({ numero }) => numero)).toEqual(expected);
+      }
+    }
+    for (const [year, group] of Map.groupBy(all('proyectos'), ({ numero }) => numero.slice(0, 2))) {
+      const expected = group.map((_, index) => `${year}-${String(index + 1).padStart(3, '0')}`);
+      expect(group.map(({ numero }) => numero)).toEqual(expected);
+    }
+  });
+
+  test('has due dates that add up to the total with VAT, and no more paid than is due', () => {
+    for (const { coleccion, ref, lineas, vencimientos, pagado } of [...all('facturas'), ...all('facturas_compra')]) {
+      const due = vencimientos.reduce((sum, { importe }) => sum + cents(importe), 0);
+      expect([ref, due]).toEqual([ref, totalOf(lineas)]);
+      const paid = vencimientos.map((item) => item.cobrado ?? item.pagado);
+      expect(vencimientos.every(({ importe }, index) => (paid[index] ?? 0) <= importe)).toBe(true);
+      const sum = paid.reduce((total, part) => total + cents(part), 0);
+      if (coleccion === 'facturas_compra') expect([ref, sum]).toEqual([ref, cents(pagado)]);
+    }
+  });
+
+  test('invoices a delivery note once, and to its client', () => {
+    const notes = byRef('albaranes');
+    const invoiceOf = new Map<string, string>();
+    for (const { ref, cliente, lineas } of all('facturas')) {
+      for (const { albaran } of lineas.filter(({ proviene_albaranes }) => proviene_albaranes)) {
+        expect([notes.get(albaran)?.cliente, invoiceOf.get(albaran) ?? ref]).toEqual([cliente, ref]);
+        invoiceOf.set(albaran, ref);
+      }
+    }
+    expect(invoiceOf.size).toBeGreaterThan(500);
+  });
+
+  test('has nobody clock in when absent, on a holiday or out of contract, and only today entries still open', () => {
+    const free = new Set<string>();
+    for (const { coleccion, empleado, fecha_inicio, fecha_fin, rechazada, autorizada } of [
+      ...all('calendario'),
+      ...all('ausencias'),
+    ]) {
+      expect(Boolean(rechazada && autorizada)).toBe(false);
+      const whose = coleccion === 'calendario' ? '' : ` ${empleado}`;
+      for (let day = Temporal.PlainDate.from(fecha_inicio); `${day}` <= fecha_fin; day = day.add({ days: 1 })) {
+        if (!rechazada) free.add(`${day}${whose}`);
+      }
+    }
+    const contracts = Map.groupBy(all('contratos'), ({ empleado }) => empleado);
+    const last = new Map<string, string>();
+    const wrong = all('fichajes').filter(({ empleado, entrada, salida }) => {
+      const { fecha: day, hora } = entrada;
+      const [start, end, before] = [
+        `${day} ${hora}`,
+        salida ? `${salida.fecha} ${salida.hora}` : '9999',
+        last.get(empleado),
+      ];
+      last.set(empleado, end);
+      const hired = contracts.get(empleado)?.some((one) => one.fecha_alta <= day && (one.fecha_baja ?? '9999') >= day);
+      const overlap = start >= end || (before ?? '') >= start;
+      return !hired || overlap || free.has(day) || free.has(`${day} ${empleado}`) || (!salida && day !== TODAY);
+    });
+    expect(wrong).toEqual([]);
+    expect(all('fichajes').filter(({ salida }) => salida === null).length).toBeGreaterThan(3);
+    expect(all('fichajes').some(({ entrada, salida }) => salida && salida.fecha > entrada.fecha)).toBe(true);
+  });
+});

@@ -89,7 +89,7 @@ export const QuotaWindow = defineEntity({
   tableName: 'quota_windows',
   ...isolated,
   properties: {
-    accountId: bigint().primary(),
+    accountId: bigint().primary().autoincrement(false),
     startsAt: instant(),
     used: p.integer(),
     ...stamped(),

@@ -840,12 +840,13 @@ create index purchase_invoice_lines_by_invoice on purchase_invoice_lines (accoun
 create index purchase_invoice_lines_by_project on purchase_invoice_lines (account_id, project_id) where project_id is not null;
 
 create table quota_windows (
-  account_id bigserial primary key,
+  account_id bigint not null,
   starts_at timestamptz not null,
   used int not null,
   version int not null default 1,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  primary key (account_id)
 );
 
 create table recurrings (

@@ -1,0 +1,33 @@
+// A database of a test's own, for what would disturb the tests that share the other one. Dropped when disposed.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { migrate } from '../../platform/migrations.ts';
+
+export interface OwnDatabase extends AsyncDisposable {
+  url: string;
+  /** Connected as the login that owns everything. */
+  admin: pg.Client;
+}
+
+/** `migrated: false` leaves it empty. */
+export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase> {
+  const name = `albaran_own_${randomUUID().replaceAll('-', '')}`;
+  const server = new pg.Client({ connectionString: inject('adminUrl') });
+  await server.connect();
+  await server.query(`create database ${name}`);
+  const url = new URL(inject('adminUrl'));
+  url.pathname = `/${name}`;
+  if (migrated) await migrate(url.href);
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  return {
+    url: url.href,
+    admin,
+    async [Symbol.asyncDispose]() {
+      await admin.end();
+      await server.query(`drop database ${name} with (force)`);
+      await server.end();
+    },
+  };
+}

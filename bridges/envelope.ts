@@ -1,5 +1,5 @@
 // The shape of every REST answer, and how an error becomes one. ENV-01..ENV-05
-import type { ApiError } from '../platform/errors.ts';
+import { ApiError, asApiError } from '../platform/errors.ts';
 
 export interface Envelope {
   errorCode: number;
@@ -15,3 +15,22 @@ export const failure = (error: ApiError): Envelope => ({
   errorMsg: error.message,
   data: error.fields.length > 0 ? error.fields : null,
 });
+
+/** What a request failed with, be it an operation's error or the HTTP server's own. ENV-04 */
+export const knownError = (error: Error & { code?: string }): ApiError => fromFastify(error) ?? asApiError(error);
+
+function fromFastify({ code }: { code?: string }): ApiError | undefined {
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON (Content-Type: application/json)');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('badInput', 'El cuerpo de la petición no mide lo que dice Content-Length');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('badInput', 'La dirección no está bien codificada');
+    default:
+      return undefined;
+  }
+}

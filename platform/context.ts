@@ -31,6 +31,10 @@ export interface CallContext {
   idempotencyKey: string | undefined;
   /** Set by a door that admitted the caller before it read the input (ENV-09). */
   principal?: Principal;
+  /** Who calls, where the door asked before it came to the operation; not yet admitted to it. */
+  caller?: Principal;
+  /** Where one request carries several calls (tRPC): each one's own context, in their order. */
+  batch?: CallContext[];
   /** Headers of the answer. */
   headers: Record<string, string>;
 }

@@ -141,7 +141,7 @@ export function asApiError(error: unknown): ApiError {
     return new ApiError('notFound', 'No existe esa operación', { cause: error });
   }
   if (error instanceof TRPCError && (error.code === 'PARSE_ERROR' || error.code === 'BAD_REQUEST')) {
-    return new ApiError('badInput', 'El cuerpo de la petición no es JSON válido', { cause: error });
+    return new ApiError('badInput', 'La petición no lleva JSON válido', { cause: error });
   }
   if (error instanceof TRPCError && error.code === 'UNSUPPORTED_MEDIA_TYPE') {
     return new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON', { cause: error });

@@ -2,8 +2,8 @@
 // (403), the quota (429), the input's form (400), its ids (404), and the company's transaction with idempotency and
 // audit (ENV-09). What a handler gets is numbers and rows; what a caller gets is sealed.
 import { initTRPC } from '@trpc/server';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { sql } from 'kysely';
-import superjson from 'superjson';
 import { z } from 'zod';
 import type { CallContext, OperationContext } from '../platform/context.ts';
 import { type Db, isDatabaseError } from '../platform/database.ts';
@@ -12,6 +12,7 @@ import {
   asApiError,
   badField,
   badInput,
+  ERRORS,
   type FieldProblem,
   fieldName,
   forbidden,
@@ -52,13 +53,24 @@ interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
 }
 
 const t = initTRPC.context<CallContext>().create({
-  // Answers are plain JSON by schema: superjson's envelope is written without walking them.
-  transformer: { serialize: (json: unknown) => ({ json }), deserialize: superjson.deserialize },
+  // Superjson's wire format, of which inputs and answers need `json` alone: they are plain JSON by schema. What `meta` could
+  // add (dates, cycles, one value in many places) no operation takes, and `undefined` has its null in `json`.
+  transformer: {
+    serialize: (json: unknown) => ({ json }),
+    deserialize: (wire: unknown) =>
+      typeof wire === 'object' && wire !== null && 'json' in wire ? wire.json : undefined,
+  },
   errorFormatter({ shape, error, ctx }) {
-    const { status, message, fields } = asApiError(error);
-    const data = { ...shape.data, errorCode: status, errorMsg: message, fields, requestId: ctx?.requestId ?? '' };
-    delete data.stack;
-    return { ...shape, message, data };
+    const { kind, status, message: text, fields, retryAfterSeconds } = asApiError(error);
+    const code = ERRORS[kind].trpc;
+    const requestId = ctx?.requestId ?? '';
+    const message = status >= 500 ? `${text} (petición ${requestId})` : text;
+    const own = { errorCode: status, errorMsg: message, fields, requestId, retryAfterSeconds };
+    return {
+      message,
+      code: TRPC_ERROR_CODES_BY_KEY[code],
+      data: { code, httpStatus: status, path: shape.data.path, ...own },
+    };
   },
 });
 
@@ -68,7 +80,7 @@ const metas = new WeakMap<object, OperationMeta>();
 
 /** 401, 403, 429: everything that is asked of a caller before the input is looked at. ENV-09 */
 export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> {
-  const principal = ctx.principal ?? (await ctx.service.keys.authenticate(ctx.credentials));
+  const principal = ctx.principal ?? ctx.caller ?? (await ctx.service.keys.authenticate(ctx.credentials));
   if (!principal.scopes.has(scope)) throw forbidden();
   const { limit, remaining, resetSeconds } = await ctx.service.quota
     .spend(principal.accountId, principal.quotaPerMinute)
@@ -177,9 +189,10 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   }
 
   // Input is read in the middleware, after the caller was admitted; the types that callers see are generated (client/).
-  const admitted = t.procedure.use(async ({ ctx, next, getRawInput }) => {
+  const admitted = t.procedure.use(async ({ ctx: shared, batchIndex, next, getRawInput }) => {
+    const ctx = shared.batch?.[batchIndex] ?? shared;
     const principal = ctx.principal ?? (await admit(ctx, scope));
-    return next({ ctx: { principal, raw: await getRawInput() } });
+    return next({ ctx: { ...ctx, principal, raw: await getRawInput() } });
   });
   const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) => run(ctx, ctx.raw);
   const procedure = write ? admitted.mutation(resolve) : admitted.query(resolve);
@@ -196,12 +209,17 @@ export function metaOf(procedure: Procedure): OperationMeta {
   return meta;
 }
 
-/** A null in an input is a parameter that was not sent. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+const DEEPEST_INPUT = 64;
+
+/** A null in an input is a parameter that was not sent. 400 for an input nested beyond what any operation takes. */
+function withoutNulls(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST_INPUT) throw new ApiError('badInput', 'Los datos de entrada tienen demasiados niveles');
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, property]) => (property === null ? [] : [[key, withoutNulls(property)]])),
+    Object.entries(value).flatMap(([key, property]) =>
+      property === null ? [] : [[key, withoutNulls(property, depth + 1)]],
+    ),
   );
 }
 

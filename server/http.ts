@@ -9,10 +9,11 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { failure } from '../bridges/envelope.ts';
+import { failure, knownError } from '../bridges/envelope.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
+import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
-import { ApiError, asApiError } from '../platform/errors.ts';
+import { ApiError } from '../platform/errors.ts';
 
 export interface HttpOptions {
   /** Origins that browsers may call from. */
@@ -132,34 +133,19 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   });
 
   addRestRoutes(app, service);
+  addTrpcRoutes(app, service);
   return app;
 }
 
 /** The answer to an error, logged when it is ours. */
 function answerTo(error: FastifyError, request: FastifyRequest) {
-  const known = fromFastify(error) ?? asApiError(error);
+  const known = knownError(error);
   if (known.status >= 500) {
     request.log.error({ err: known.cause ?? error, requestId: request.id }, known.message);
     const about = new ApiError(known.kind, `${known.message} (petición ${request.id})`);
     return { status: known.status, body: failure(about), retryAfterSeconds: known.retryAfterSeconds };
   }
   return { status: known.status, body: failure(known), retryAfterSeconds: known.retryAfterSeconds };
-}
-
-function fromFastify(error: FastifyError): ApiError | undefined {
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB');
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON (Content-Type: application/json)');
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('badInput', 'El cuerpo de la petición no mide lo que dice Content-Length');
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ApiError('badInput', 'La dirección no está bien codificada');
-    default:
-      return undefined;
-  }
 }
 
 function refusePrototype(this: unknown, key: string, value: unknown): unknown {

@@ -71,13 +71,33 @@ export class Keys {
     }
     // Whatever is wrong, the same work is done: an unknown key and a wrong secret take the same time.
     await this.#refuseGuessing(address);
-    const known = await this.#load(key);
-    if (!timingSafeEqual(hash, known?.secretHash ?? NO_HASH) || !known || this.#expired(known)) {
+    const row = await this.#find(key);
+    const right = timingSafeEqual(hash, row?.secretHash ?? NO_HASH);
+    if (!row || !right || this.#expired(row)) {
       await this.#noteFailure(address);
       throw unauthorized();
     }
-    this.#known.set(key, known);
-    return known.principal;
+    const { accountId, keyId, lastUsedAt, scopes, secretHash, expiresAt } = row;
+    const account = await this.#database.transaction(accountId, {}, (db) =>
+      db.selectFrom('accounts').selectAll().where('id', '=', accountId).executeTakeFirstOrThrow(),
+    );
+    if (!lastUsedAt || this.#secondsSince(lastUsedAt) > NOTE_USE_EVERY_SECONDS) this.#noteUse(accountId, keyId);
+    const principal: Principal = {
+      accountId,
+      timeZone: account.time_zone,
+      multiFormatStock: account.multi_format_stock,
+      quotaPerMinute: account.quota_per_minute,
+      keyId,
+      scopes,
+      actor: `key:${keyId}`,
+    };
+    this.#known.set(key, { principal, secretHash, expiresAt });
+    return principal;
+  }
+
+  /** What was remembered of this key is no longer so. */
+  forget({ key = '' }: Credentials): void {
+    this.#known.delete(key);
   }
 
   /** Waits for what was still to be written. */
@@ -85,33 +105,23 @@ export class Keys {
     await Promise.all(this.#notes);
   }
 
-  #expired = ({ expiresAt }: KnownKey) =>
+  #expired = ({ expiresAt }: Pick<KnownKey, 'expiresAt'>) =>
     expiresAt !== null && Temporal.Instant.compare(expiresAt, this.#clock.now()) <= 0;
 
-  async #load(key: string): Promise<KnownKey | undefined> {
+  async #find(key: string) {
     const found = await this.#database.lookup({ api_key: key }, (db) =>
       db.selectFrom('api_keys').selectAll().where('key', '=', key).where('revoked_at', 'is', null).executeTakeFirst(),
     );
-    if (!found) return undefined;
-    const { account_id, id, secret_hash, can_write, expires_at, last_used_at } = found;
-    const account = await this.#database.transaction(account_id, {}, (db) =>
-      db.selectFrom('accounts').selectAll().where('id', '=', account_id).executeTakeFirst(),
+    return (
+      found && {
+        accountId: found.account_id,
+        keyId: found.id,
+        secretHash: Buffer.from(found.secret_hash),
+        expiresAt: found.expires_at === null ? null : Temporal.Instant.from(found.expires_at),
+        lastUsedAt: found.last_used_at,
+        scopes: new Set<Scope>(found.can_write ? ['svc.read', 'svc.write'] : ['svc.read']),
+      }
     );
-    if (!account) return undefined;
-    if (!last_used_at || this.#secondsSince(last_used_at) > NOTE_USE_EVERY_SECONDS) this.#noteUse(account_id, id);
-    return {
-      secretHash: Buffer.from(secret_hash),
-      expiresAt: expires_at === null ? null : Temporal.Instant.from(expires_at),
-      principal: {
-        accountId: account_id,
-        timeZone: account.time_zone,
-        multiFormatStock: account.multi_format_stock,
-        quotaPerMinute: account.quota_per_minute,
-        keyId: id,
-        scopes: new Set<Scope>(can_write ? ['svc.read', 'svc.write'] : ['svc.read']),
-        actor: `key:${id}`,
-      },
-    };
   }
 
   #secondsSince = (moment: string) => Temporal.Instant.from(moment).until(this.#clock.now()).total('seconds');

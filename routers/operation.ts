@@ -5,7 +5,7 @@ import { initTRPC } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { CallContext, OperationContext } from '../platform/context.ts';
+import type { CallContext, OperationContext, Service } from '../platform/context.ts';
 import { type Db, isDatabaseError } from '../platform/database.ts';
 import {
   ApiError,
@@ -81,7 +81,10 @@ const metas = new WeakMap<object, OperationMeta>();
 /** 401, 403, 429: everything that is asked of a caller before the input is looked at. ENV-09 */
 export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> {
   const principal = ctx.principal ?? ctx.caller ?? (await ctx.service.keys.authenticate(ctx.credentials));
-  if (!principal.scopes.has(scope)) throw forbidden();
+  if (!principal.scopes.has(scope)) {
+    await confirm(ctx.service, principal);
+    throw forbidden();
+  }
   const { limit, remaining, resetSeconds } = await ctx.service.quota
     .spend(principal.accountId, principal.quotaPerMinute)
     .catch((error: unknown) => {
@@ -94,6 +97,12 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
   noteQuota(ctx, limit, remaining, resetSeconds);
   return principal;
 }
+
+const credentialOf = ({ clock }: Service, { keyId }: Principal) => ({ keyId, now: clock.now() });
+
+/** 401 for a caller who is remembered but whose key no longer lives: before any refusal that asks the database nothing. */
+const confirm = (service: Service, principal: Principal) =>
+  service.database.transaction(principal.accountId, { credential: credentialOf(service, principal) }, async () => {});
 
 /** draft-ietf-httpapi-ratelimit-headers */
 function noteQuota(ctx: CallContext, limit: number, remaining: number, resetSeconds: number) {
@@ -117,15 +126,23 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     return parsed.data;
   }
 
+  async function read({ service, principal, ...ctx }: CallContext & { principal: Principal }, raw: unknown) {
+    try {
+      return { parsed: parse(raw), key: write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined };
+    } catch (error) {
+      await confirm(service, principal);
+      throw error;
+    }
+  }
+
   async function run(ctx: CallContext & { principal: Principal }, raw: unknown): Promise<unknown> {
-    const parsed = parse(raw);
+    const { parsed, key } = await read(ctx, raw);
     const { service, principal, requestId } = ctx;
     const { accountId } = principal;
-    const key = write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined;
     const hash = key === undefined ? '' : requestHash(alias, parsed);
     const { opened, refused } = openIds(service.ids, accountId, inputIds({ value: parsed }));
-    const now = service.clock.now();
-    const credential = { keyId: principal.keyId, now };
+    const credential = credentialOf(service, principal);
+    const { now } = credential;
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
     const attempt = () => service.database.transaction(accountId, { write, credential, lockTimeoutMs }, work);
@@ -194,7 +211,11 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const principal = ctx.principal ?? (await admit(ctx, scope));
     return next({ ctx: { ...ctx, principal, raw: await getRawInput() } });
   });
-  const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) => run(ctx, ctx.raw);
+  const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) =>
+    run(ctx, ctx.raw).catch((error: unknown) => {
+      if (error instanceof ApiError && error.kind === 'unauthorized') ctx.service.keys.forget(ctx.credentials);
+      throw error;
+    });
   const procedure = write ? admitted.mutation(resolve) : admitted.query(resolve);
   metas.set(procedure, meta);
   return procedure;

@@ -28,7 +28,7 @@ export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
     .min(1)
     .transform((asked) => Math.min(asked, max))
     .prefault(size)
-    .describe(`Registros por página: ${size} si no se indica, ${max} como máximo`),
+    .describe(`Registros por página, ${max} como máximo`),
 });
 
 /** Rows to skip for a page. */

@@ -55,6 +55,28 @@ function compile(schema: z.core.$ZodType): Step | undefined {
       for (const { name, step } of steps) step(value, name, [...path, name], found);
     };
   }
+  if (inner instanceof z.ZodDiscriminatedUnion) {
+    const { discriminator, options } = inner._zod.def;
+    const steps = new Map(
+      options.flatMap((option) => {
+        const step = compile(option);
+        return step ? [...(option._zod.propValues?.[discriminator] ?? [])].map((value) => [value, step] as const) : [];
+      }),
+    );
+    return (container, key, path, found) => {
+      const value = container[key];
+      if (isContainer(value)) steps.get(value[discriminator] as string)?.(container, key, path, found);
+    };
+  }
+  if (inner instanceof z.ZodRecord) {
+    const step = compile(inner._zod.def.valueType);
+    if (!step) return undefined;
+    return (container, key, path, found) => {
+      const value = container[key];
+      if (!isContainer(value)) return;
+      for (const name of Object.keys(value)) step(value, name, [...path, name], found);
+    };
+  }
   if (inner instanceof z.ZodArray) {
     const step = compile(inner._zod.def.element);
     if (!step) return undefined;

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import { containing } from '../../platform/text.ts';
+import { operation } from '../operation.ts';
+import { id } from '../shared/id.ts';
+import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { type EconomicsRow, economicsOf, project, projectEconomics } from './project.ts';
+
+interface ProjectRow extends EconomicsRow {
+  id: number;
+  number: string;
+  description: string;
+  budgeted_cost: number;
+  budgeted_sales: number;
+  client_id: number | null;
+  legal_name: string | null;
+  trade_name: string | null;
+  tax_id: string | null;
+  email: string | null;
+  phone: string | null;
+  mobile: string | null;
+  allows_email: boolean | null;
+  allows_whatsapp: boolean | null;
+  allows_sms: boolean | null;
+  allows_images: boolean | null;
+  state_id: number | null;
+  state: string | null;
+}
+
+/** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
+export const listProjects = operation({
+  title: 'Proyectos',
+  description:
+    'Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de consultar_clientes; estadoId: de listar_estados_proyecto.',
+  rest: ['GET /projects'],
+  alias: 'consultarProyectos',
+  scope: 'svc.read',
+  input: {
+    ...optionalDates(),
+    busqueda: text(200).optional().describe('Texto en la descripción o el número'),
+    clienteId: id('client').optional().describe('Solo los de este cliente'),
+    estadoId: id('projectState').optional().describe('Solo los de este estado'),
+    ...page(PAGE),
+  },
+  output: paged('total_proyectos', 'proyectos', project),
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin } = input;
+    const filters = [
+      sql`p.account_id = ${accountId}`,
+      ...(busqueda ? [sql`p.search like ${containing(busqueda)}`] : []),
+      ...(clienteId === undefined ? [] : [sql`p.client_id = ${clienteId}`]),
+      ...(estadoId === undefined ? [] : [sql`p.state_id = ${estadoId}`]),
+    ];
+    const where = sql.join(filters, sql` and `);
+    const ids = sql`select p.id from projects p where ${where}
+      order by p.number desc, p.id desc limit ${input.por_pagina} offset ${offset(input)}`;
+    const economics = projectEconomics(ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin });
+    const [counted, { rows }] = await Promise.all([
+      sql<{ total: number }>`select count(*) as total from projects p where ${where}`.execute(db),
+      sql<ProjectRow>`
+        select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, p.client_id, c.legal_name, c.trade_name,
+          c.tax_id, c.email, c.phone, c.mobile, c.allows_email, c.allows_whatsapp, c.allows_sms, c.allows_images,
+          p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
+        from ${economics} e
+        join projects p on p.account_id = ${accountId} and p.id = e.project_id
+        left join clients c on c.account_id = p.account_id and c.id = p.client_id
+        left join project_states s on s.account_id = p.account_id and s.id = p.state_id
+        order by p.number desc, p.id desc`.execute(db),
+    ]);
+    const total = counted.rows[0]?.total ?? 0;
+    return {
+      total_proyectos: total,
+      ...pageOf(total, input),
+      proyectos: rows.map((row) => ({
+        proyectoId: row.id,
+        numero: row.number,
+        descripcion: row.description,
+        cliente: {
+          clienteId: row.client_id,
+          nombre_fiscal: row.legal_name ?? '',
+          nombre_comercial: row.trade_name ?? '',
+          cif: row.tax_id ?? '',
+          email: row.email ?? '',
+          telefono: row.phone ?? '',
+          movil: row.mobile ?? '',
+          rgpd: {
+            comunicaciones_email: row.allows_email,
+            comunicaciones_whatsapp: row.allows_whatsapp,
+            comunicaciones_sms: row.allows_sms,
+            tratamiento_imagenes: row.allows_images,
+          },
+        },
+        estado: { estadoId: row.state_id, titulo: row.state ?? '' },
+        presupuesto_coste: row.budgeted_cost,
+        presupuesto_venta: row.budgeted_sales,
+        economico: economicsOf(row),
+      })),
+    };
+  },
+});

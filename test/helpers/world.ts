@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { importAccountFile } from '../../entities/account-file/import.ts';
+import { createAccount } from '../../entities/account-file/new-account.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Service } from '../../platform/context.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
@@ -82,11 +83,7 @@ export type Company = Awaited<ReturnType<typeof makeCompany>>;
 
 async function makeCompany(service: Service, url: string, records: FileRecord[], options: CompanyOptions) {
   const slug = `t-${randomUUID()}`;
-  const { rows } = await service.database.pool.query<{ id: number }>(`select nextval('accounts_id_seq') as id`);
-  const id = rows[0]?.id ?? 0;
-  await service.database.transaction(id, { write: true }, (db) =>
-    db.insertInto('accounts').values({ id, slug, name: 'Prueba' }).execute(),
-  );
+  const { id } = await createAccount(service.database, { slug, name: 'Prueba' });
   const load = async (more: FileRecord[]) => {
     const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...options.cuenta };
     const lines = [cuenta, ...more].map((record, index) => JSON.stringify({ ref: `r${index}`, ...record }));

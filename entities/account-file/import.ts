@@ -1,0 +1,253 @@
+// Reads an account file into a company: one transaction, in batches, so that memory does not grow with the file.
+// What the file may hold is declared in format.ts; how a batch becomes rows is write.ts.
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Database, Db } from '../../platform/database.ts';
+import { fieldName } from '../../platform/errors.ts';
+import { ACCOUNT, accountSchema, readAccount, writeAccount } from './account.ts';
+import type { Collection, FileRecord, InnerRecord } from './collection.ts';
+import { settle } from './consequences.ts';
+import { COLLECTIONS } from './format.ts';
+import { LocalTimes } from './local-times.ts';
+import { addStandardRecords } from './new-account.ts';
+import { type Position, Problems } from './problems.ts';
+import { rows } from './statements.ts';
+import { type Item, Writer } from './write.ts';
+
+export { AccountFileError } from './problems.ts';
+
+export interface ImportOptions {
+  /** Who imports, for the audit; default `command`. */
+  actor?: string;
+  requestId?: string;
+  /** Told how many records are in so far, batch by batch. */
+  onProgress?: (records: number) => void;
+}
+
+export interface ImportResult {
+  records: number;
+  created: number;
+  changed: number;
+}
+
+const BATCH_RECORDS = 1000;
+const BATCH_CHARACTERS = 4_000_000;
+
+const BY_NAME = new Map(COLLECTIONS.map((collection) => [collection.name, collection]));
+
+/**
+ * Imports the lines of an account file (without their line ends) into the company. Records are matched by `ref`; what
+ * already is as the file says is not touched. Throws AccountFileError, and changes nothing, when anything is wrong.
+ */
+export async function importAccountFile(
+  database: Database,
+  accountId: number,
+  lines: Iterable<string> | AsyncIterable<string>,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  return await database.transaction(accountId, { write: true }, async (db) => {
+    const reading = await Import.begin(database, db, accountId, options);
+    for await (const line of lines) await reading.take(line);
+    return await reading.end();
+  });
+}
+
+class Import {
+  readonly #db: Db;
+  readonly #accountId: number;
+  readonly #options: ImportOptions;
+  readonly #problems: Problems;
+  readonly #writer: Writer;
+  readonly #touched = new Set<Collection>();
+  readonly #result: ImportResult = { records: 0, created: 0, changed: 0 };
+  #times: LocalTimes;
+  #line = 0;
+  #hasAccount = false;
+  #current: Collection | undefined;
+  #batch: Item[] = [];
+  #characters = 0;
+
+  private constructor(
+    db: Db,
+    accountId: number,
+    options: ImportOptions,
+    problems: Problems,
+    writer: Writer,
+    zone: string,
+  ) {
+    this.#db = db;
+    this.#accountId = accountId;
+    this.#options = options;
+    this.#problems = problems;
+    this.#writer = writer;
+    this.#times = new LocalTimes(zone);
+  }
+
+  static async begin(database: Database, db: Db, accountId: number, options: ImportOptions): Promise<Import> {
+    const { time_zone } = await readAccount(db, accountId, true);
+    await addStandardRecords(db, accountId);
+    // Which refs the file has had, and where: a table, since a file may have more than memory should hold.
+    await rows(
+      db,
+      `create temporary table account_file_claims
+         (collection text, claim text, line bigint, primary key (collection, claim)) on commit drop`,
+      [],
+    );
+    const problems = new Problems();
+    const writer = new Writer(database, db, accountId, problems);
+    await writer.readCodes();
+    return new Import(db, accountId, options, problems, writer, time_zone);
+  }
+
+  /** One line of the file. */
+  async take(text: string): Promise<void> {
+    this.#line++;
+    const json = this.#line === 1 ? text.replace(/^\uFEFF/, '') : text;
+    if (json.trim() === '') return;
+    this.#result.records++;
+    const raw = this.#parse(json);
+    if (!raw) return;
+    const position = {
+      line: this.#line,
+      coleccion: typeof raw.coleccion === 'string' ? raw.coleccion : '',
+      ref: typeof raw.ref === 'string' ? raw.ref.trim() : '',
+    };
+    if (this.#result.records === 1 && raw.coleccion !== ACCOUNT) {
+      this.#problems.add(position, 'coleccion', `el primer registro tiene que ser el de ${ACCOUNT}`);
+    }
+    if (raw.coleccion === ACCOUNT) return await this.#takeAccount(raw, position);
+    const collection = BY_NAME.get(position.coleccion);
+    if (!collection) {
+      const expected = [...BY_NAME.keys()].join(', ');
+      this.#problems.add(position, 'coleccion', `no es una colección: se esperaba una de ${ACCOUNT}, ${expected}`);
+      return;
+    }
+    if (collection !== this.#current || this.#isFull) await this.#flush();
+    this.#current = collection;
+    const record = this.#valid(collection.schema, raw, position);
+    if (!record) return;
+    this.#check(collection, record, position);
+    this.#batch.push({ ...position, ref: record.ref, record });
+    this.#characters += json.length;
+  }
+
+  /** After the last line. */
+  async end(): Promise<ImportResult> {
+    await this.#flush();
+    if (!this.#hasAccount && this.#result.records === 0) {
+      this.#problems.add({ line: 1, coleccion: ACCOUNT, ref: '' }, 'coleccion', `falta el registro de ${ACCOUNT}`);
+    }
+    this.#problems.check();
+    await settle(this.#db, this.#accountId, this.#touched);
+    const { actor = 'command', requestId = randomUUID() } = this.#options;
+    await this.#db
+      .insertInto('audit_records')
+      .values({
+        account_id: this.#accountId,
+        actor,
+        door: 'command',
+        operation: 'import',
+        record_kind: 'account',
+        record_id: this.#accountId,
+        request_id: requestId,
+      })
+      .execute();
+    return this.#result;
+  }
+
+  get #isFull(): boolean {
+    return this.#batch.length >= BATCH_RECORDS || this.#characters >= BATCH_CHARACTERS;
+  }
+
+  #parse(json: string): Record<string, unknown> | undefined {
+    const nowhere = { line: this.#line, coleccion: '', ref: '' };
+    try {
+      const value: unknown = JSON.parse(json);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+      this.#problems.add(nowhere, '', 'se esperaba un objeto JSON');
+    } catch (error) {
+      this.#problems.add(nowhere, '', `no es JSON: ${error instanceof Error ? error.message : ''}`);
+    }
+    return undefined;
+  }
+
+  #valid<T>(schema: z.ZodType<T>, raw: unknown, position: Position): T | undefined {
+    const parsed = schema.safeParse(raw);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) {
+      if (issue.code === 'unrecognized_keys') {
+        for (const key of issue.keys) {
+          this.#problems.add(position, fieldName([...issue.path, key]), 'no es un campo de esta colección');
+        }
+      } else this.#problems.add(position, fieldName(issue.path), issue.message);
+    }
+    return undefined;
+  }
+
+  #check(collection: Collection, record: FileRecord, position: Position): void {
+    collection.check(record, (campo, mensaje) => this.#problems.add(position, campo, mensaje));
+    for (const [name, inner] of Object.entries(collection.children)) {
+      // The collection's schema has made the field this list or null.
+      for (const [index, child] of ((record[name] ?? []) as readonly InnerRecord[]).entries()) {
+        inner.check(child, (campo, mensaje) => this.#problems.add(position, `${name}[${index}].${campo}`, mensaje));
+      }
+    }
+  }
+
+  async #takeAccount(raw: unknown, position: Position): Promise<void> {
+    if (this.#hasAccount) return this.#problems.add(position, 'coleccion', `ya hay un registro de ${ACCOUNT}`);
+    this.#hasAccount = true;
+    const record = this.#valid(accountSchema, raw, position);
+    if (!record) return;
+    this.#times = new LocalTimes(record.zona_horaria);
+    if (await writeAccount(this.#db, this.#accountId, record)) this.#result.changed++;
+  }
+
+  async #flush(): Promise<void> {
+    const [collection, batch] = [this.#current, this.#batch];
+    this.#batch = [];
+    this.#characters = 0;
+    if (!collection || batch.length === 0) return;
+    const fresh = await this.#withoutRepeated(collection, batch);
+    const { created, changed } = await this.#writer.write(collection, fresh, this.#times);
+    this.#result.created += created;
+    this.#result.changed += changed;
+    if (created + changed > 0) this.#touched.add(collection);
+    this.#options.onProgress?.(this.#result.records);
+  }
+
+  /** The records whose ref, and key where the collection has one, is the first of its kind in the file. */
+  async #withoutRepeated(collection: Collection, batch: readonly Item[]): Promise<Item[]> {
+    const { name, key } = collection;
+    const claimsOf = ({ record }: Item) => {
+      const own = [{ field: 'ref', claim: record.ref }];
+      return key ? [...own, { field: key.field, claim: `${key.field} ${record[key.field]}` }] : own;
+    };
+    const first = new Map<string, number>();
+    for (const item of batch) {
+      for (const { claim } of claimsOf(item)) if (!first.has(claim)) first.set(claim, item.line);
+    }
+    const wanted = JSON.stringify([...first].map(([claim, line]) => ({ claim, line })));
+    const taken = await rows<{ claim: string }>(
+      this.#db,
+      `insert into account_file_claims select $1, n.claim, n.line from json_to_recordset($2) as n(claim text, line bigint)
+       on conflict do nothing returning claim`,
+      [name, wanted],
+    );
+    if (taken.length < first.size) {
+      const earlier = await rows<{ claim: string; line: number }>(
+        this.#db,
+        'select claim, line from account_file_claims where collection = $1 and claim = any($2::text[])',
+        [name, [...first.keys()]],
+      );
+      for (const { claim, line } of earlier) first.set(claim, line);
+    }
+    return batch.filter((item) => {
+      const repeated = claimsOf(item).find(({ claim }) => first.get(claim) !== item.line);
+      if (!repeated) return true;
+      const line = first.get(repeated.claim);
+      this.#problems.add(item, repeated.field, `repite el registro de la línea ${line}`);
+      return false;
+    });
+  }
+}

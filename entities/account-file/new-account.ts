@@ -1,0 +1,78 @@
+// A new company: its row, and the records that every company has from the start.
+import { type Database, type Db, isDatabaseError } from '../../platform/database.ts';
+import { isTimeZone } from './local-times.ts';
+import { rows } from './statements.ts';
+
+export interface NewAccount {
+  /** How commands name the company; unique in the service. */
+  slug: string;
+  name: string;
+  taxId?: string;
+  /** IANA name; default Europe/Madrid. */
+  timeZone?: string;
+  multiFormatStock?: boolean;
+  /** Calls a minute; left out, the service's default. LIM-01 */
+  quotaPerMinute?: number;
+}
+
+/** Price list 1 and the types of day. */
+const DAY_TYPES = {
+  festivo: 'Festivo',
+  vacaciones: 'Vacaciones',
+  cierre: 'Cierre de empresa',
+  baja: 'Baja médica',
+  permiso: 'Permiso',
+};
+const FIRST_PRICE_LIST = 1;
+
+/** Creates a company with its standard records. Throws when the slug is taken or the time zone is none. */
+export async function createAccount(database: Database, account: NewAccount): Promise<{ id: number; slug: string }> {
+  const { slug, name, taxId, timeZone = 'Europe/Madrid', multiFormatStock = false, quotaPerMinute } = account;
+  if (!isTimeZone(timeZone)) throw new Error(`${timeZone} no es el nombre de una zona horaria`);
+  // Outside any company: the tenant role sees an account only once its number is set.
+  const { rows: drawn } = await database.pool.query<{ id: number }>(`select nextval('accounts_id_seq') as id`);
+  const id = drawn[0]?.id;
+  if (id === undefined) throw new Error('accounts_id_seq gave no number');
+  try {
+    await database.transaction(id, { write: true }, async (db) => {
+      await db
+        .insertInto('accounts')
+        .values({
+          id,
+          ref: 'cuenta',
+          slug,
+          name,
+          tax_id: taxId ?? null,
+          time_zone: timeZone,
+          multi_format_stock: multiFormatStock,
+          quota_per_minute: quotaPerMinute ?? null,
+        })
+        .execute();
+      await addStandardRecords(db, id);
+    });
+  } catch (error) {
+    if (isDatabaseError(error) && error.constraint === 'accounts_slug_unique') {
+      throw new Error(`Ya hay una empresa con el identificador ${slug}`, { cause: error });
+    }
+    throw error;
+  }
+  return { id, slug };
+}
+
+/** Adds what is missing of the records that every company has. */
+export async function addStandardRecords(db: Db, accountId: number): Promise<void> {
+  await Promise.all([
+    rows(
+      db,
+      `insert into price_lists (account_id, number) select $1, $2
+       where not exists (select from price_lists where account_id = $1 and number = $2)`,
+      [accountId, FIRST_PRICE_LIST],
+    ),
+    rows(
+      db,
+      `insert into day_types (account_id, code, title) select $1, n.key, n.value from json_each_text($2) n
+       where not exists (select from day_types where account_id = $1 and code = n.key)`,
+      [accountId, JSON.stringify(DAY_TYPES)],
+    ),
+  ]);
+}

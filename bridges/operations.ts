@@ -1,4 +1,5 @@
-// The flat table of operations that every door is made from: the routers are walked once, here.
+// The flat table of operations that every door is made from: the routers are walked once, here. And the call that they share.
+import type { CallContext } from '../platform/context.ts';
 import { areas } from '../routers/index.ts';
 import { metaOf, type OperationMeta, type Procedure } from '../routers/operation.ts';
 
@@ -46,3 +47,15 @@ export const operations: readonly Operation[] = Object.entries(areas).flatMap(([
     }),
   ),
 );
+
+/** Runs an operation in process, with the input as its door read it; a caller not yet admitted is admitted first. */
+export const callOperation = ({ procedure, path, write }: Operation, call: CallContext, input: unknown) =>
+  procedure({
+    ctx: call,
+    path,
+    type: write ? 'mutation' : 'query',
+    getRawInput: async () => input,
+    input: undefined,
+    signal: undefined,
+    batchIndex: 0,
+  });

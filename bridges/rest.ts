@@ -8,7 +8,7 @@ import { admit } from '../routers/operation.ts';
 import { idMarks } from '../routers/shared/id.ts';
 import { unknownKeys, unwrap } from '../routers/shared/walk.ts';
 import { success } from './envelope.ts';
-import { type Operation, operations, type Route } from './operations.ts';
+import { callOperation, type Operation, operations, type Route } from './operations.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,17 +41,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
         const input = collect(operation, request, parameters, call);
         const unknown = unknownKeys(operation.input, input);
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown.map(fieldName)));
-        const data = await operation
-          .procedure({
-            ctx: call,
-            path: operation.path,
-            type: operation.write ? 'mutation' : 'query',
-            getRawInput: async () => input,
-            input: undefined,
-            signal: undefined,
-            batchIndex: 0,
-          })
-          .finally(() => void reply.headers(call.headers));
+        const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(success(data)));
       },
     });

@@ -1,0 +1,134 @@
+// The connector: MCP over stateless HTTP at /mcp and /mcp/, for the protocol revisions 2024-10-07 to 2025-11-25 and
+// 2026-07-28. The SDK speaks the protocol; in front of it stand the Origin check, the caller and the permission.
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Service } from '../platform/context.ts';
+import { ApiError, badField, forbidden } from '../platform/errors.ts';
+import { areas } from '../routers/index.ts';
+import type { Envelope } from './envelope.ts';
+import { callTool } from './mcp/call.ts';
+import { authenticate, Caller, mayUse } from './mcp/caller.ts';
+import { toolNamed, tools } from './mcp/tools.ts';
+import { callContext } from './rest.ts';
+
+export interface McpOptions {
+  /** Origins that browsers may call from, beside the service's own. */
+  corsOrigins: string[];
+}
+
+const PATH = '/mcp';
+const AREAS = Object.keys(areas);
+const JSON_RPC = { parseError: -32700, invalidRequest: -32600, refused: -32000 };
+
+const INSTRUCTIONS =
+  'Datos de gestión de una empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y control horario. ' +
+  'Los identificadores son textos opacos: se copian tal cual de la respuesta de otra herramienta, nunca se inventan. ' +
+  'Las fechas son AAAA-MM-DD. Las listas van por páginas (pagina, por_pagina) y dicen cuántos registros hay en total.';
+
+/** Adds the connector. What is refused before the protocol takes over is a JSON-RPC error with the HTTP status of ENV-04. */
+export async function addMcpRoutes(app: FastifyInstance, service: Service, { corsOrigins }: McpOptions): Promise<void> {
+  const handler = createMcpHandler(
+    ({ authInfo }) => {
+      if (!(authInfo instanceof Caller)) throw new Error('A message without its caller');
+      return serverFor(authInfo);
+    },
+    // Refused messages, which are the client's doing; what fails inside a tool is logged where it happens.
+    { onerror: (error) => service.log.debug({ err: error }, 'connector') },
+  );
+
+  await app.register(async (mcp) => {
+    mcp.addHook('preSerialization', async (request, reply, payload: Envelope) => jsonRpcError(request, reply, payload));
+
+    mcp.post<{ Querystring: Record<string, unknown> }>(PATH, {
+      async onRequest(request) {
+        checkOrigin(request, corsOrigins);
+        const call = callContext(service, 'mcp', request);
+        request.call = call;
+        call.principal = await authenticate(request, call);
+      },
+      async handler(request, reply) {
+        const { call, body } = request;
+        if (!call?.principal) throw new Error('Reached the handler without a caller');
+        if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
+        const caller = new Caller(call, call.principal, wantedAreas(request.query.areas));
+        checkPermission(caller, body);
+        return reply.send(await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body }));
+      },
+    });
+
+    mcp.route({
+      method: mcp.supportedMethods.filter((method) => method !== 'POST'),
+      url: PATH,
+      handler(_request, reply) {
+        reply.header('Allow', 'POST');
+        throw new ApiError('methodNotAllowed', 'Método no admitido en esta dirección; se admite POST');
+      },
+    });
+  });
+}
+
+/** A server for the messages of one request: its tools are those that this caller may use. */
+function serverFor(caller: Caller): Server {
+  const server = new Server(
+    { name: 'albaran', title: 'Albaran', version: packageJson.version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools
+      .filter(({ operation }) => caller.areas.has(operation.area) && mayUse(caller.principal, operation))
+      .map(({ definition }) => definition),
+  }));
+  server.setRequestHandler('tools/call', ({ params }) => callTool(caller, params.name, params.arguments ?? {}));
+  return server;
+}
+
+/** Browsers say where a page comes from; pages of strangers are refused, whatever they carry. 403 */
+function checkOrigin(request: FastifyRequest, corsOrigins: readonly string[]): void {
+  const { origin } = request.headers;
+  if (origin === undefined || corsOrigins.includes(origin)) return;
+  if (origin !== `${request.protocol}://${request.host}`) {
+    throw new ApiError('forbidden', 'No se admiten llamadas desde páginas de ese origen');
+  }
+}
+
+/** `?areas=crm,sales`: the areas whose tools are listed, all of them when none is named. 400 for one that does not exist. */
+function wantedAreas(value: unknown): ReadonlySet<string> {
+  const wanted = [value ?? []].flat().flatMap((text) => String(text).split(','));
+  const named = wanted.map((name) => name.trim()).filter((name) => name !== '');
+  const unknown = named.filter((name) => !AREAS.includes(name));
+  if (unknown.length > 0) {
+    throw badField('areas', `no existe ${unknown.join(', ')}; se esperaban algunas de: ${AREAS.join(', ')}`);
+  }
+  return new Set(named.length > 0 ? named : AREAS);
+}
+
+/** A write that the caller may not make is a 403 of the whole request; inside a batch its own message answers for it. MCP-02 */
+function checkPermission({ principal }: Caller, body: unknown): void {
+  const { method, params } = fields(body);
+  const { name } = fields(params);
+  const tool = method === 'tools/call' && typeof name === 'string' ? toolNamed(name) : undefined;
+  if (tool && !mayUse(principal, tool.operation)) throw forbidden();
+}
+
+/** The request as the SDK reads it: its headers count, its body is handed over parsed. */
+function webRequest({ headers }: FastifyRequest): Request {
+  const texts = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return new Request(`http://connector${PATH}/`, { method: 'POST', headers: texts });
+}
+
+/** The envelope of an error, which is all that Fastify serialises here, as a JSON-RPC error for the message it was about. */
+function jsonRpcError(request: FastifyRequest, reply: FastifyReply, { errorMsg }: Envelope) {
+  const { id } = fields(request.body);
+  const badRequest = request.body === undefined ? JSON_RPC.parseError : JSON_RPC.invalidRequest;
+  return {
+    jsonrpc: '2.0',
+    id: typeof id === 'string' || typeof id === 'number' ? id : null,
+    error: { code: reply.statusCode === 400 ? badRequest : JSON_RPC.refused, message: errorMsg },
+  };
+}
+
+const fields = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};

@@ -1,0 +1,508 @@
+// The connector, with the two clients that hosts run: the SDK of the 2025 revisions and the one of 2026-07-28.
+import {
+  Client,
+  type CallToolResult as ModernResult,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { TOOL_PAGE_SIZE, tools } from '../../bridges/mcp/tools.ts';
+import { type Operation, operations } from '../../bridges/operations.ts';
+import { type Company, type FileRecord, type Server, startServer, TestClock } from '../helpers/world.ts';
+
+const UNAUTHORIZED = 'Error on service call: API key authentication required';
+const JANUARY = { fecha_inicio: '2026-01-01', fecha_fin: '2026-01-31' };
+
+const STAFF: FileRecord[] = [
+  { coleccion: 'empleados', ref: 'ana', nombre: 'Ana', apellidos: 'Pons' },
+  ...Array.from({ length: 25 }, (_, day) => {
+    const fecha = `2026-01-${String(day + 1).padStart(2, '0')}`;
+    const entrada = { fecha, hora: '09:00', metodo: 'web' };
+    return { coleccion: 'fichajes', empleado: 'ana', entrada, salida: { ...entrada, hora: '17:30' } };
+  }),
+];
+const FUNNEL: FileRecord[] = [
+  { coleccion: 'funnels', ref: 'ventas', titulo: 'Ventas', etapas: [{ ref: 'nuevo', titulo: 'Nuevo' }] },
+];
+
+let server: Server;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** What a host sees of a call. */
+interface Result {
+  isError: boolean;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: structured content is JSON of no known shape; tests look into it freely
+  data: any;
+}
+
+interface Session extends AsyncDisposable {
+  /** The protocol revision agreed on. */
+  revision(): string | undefined;
+  tools(): Promise<Pick<Tool, 'name' | 'title'>[]>;
+  call(name: string, args?: Record<string, unknown>): Promise<Result>;
+}
+
+type Connect = (headers: Record<string, string>, path?: string, url?: string) => Promise<Session>;
+
+const result = ({ isError = false, content, structuredContent }: ModernResult): Result => ({
+  isError,
+  text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+  data: structuredContent,
+});
+
+async function legacy(headers: Record<string, string>, path = '/mcp/', url = server.url): Promise<Session> {
+  const client = new LegacyClient({ name: 'test', version: '1' });
+  const transport = new LegacyTransport(new URL(url + path), { requestInit: { headers } });
+  await client.connect(transport);
+  return {
+    revision: () => transport.protocolVersion,
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, args) =>
+      result(CallToolResultSchema.parse(await client.callTool({ name, ...(args && { arguments: args }) }))),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+async function modern(headers: Record<string, string>, path = '/mcp/', url = server.url): Promise<Session> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url + path), { requestInit: { headers } }));
+  return {
+    revision: () => client.getNegotiatedProtocolVersion(),
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, args) => result(await client.callTool({ name, ...(args && { arguments: args }) })),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+const ERAS: [string, Connect][] = [
+  ['2025-11-25', legacy],
+  ['2026-07-28', modern],
+];
+
+/** One POST as it goes over the wire, for what clients don't do. */
+async function post(headers: Record<string, string>, body: unknown, path = '/mcp/', url = server.url) {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const messages = text.startsWith('event:')
+    ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
+    : [text === '' ? null : JSON.parse(text)];
+  return { status: response.status, headers: response.headers, message: messages[0], messages };
+}
+
+const toolCall = (id: number, name: string, args = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+});
+const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+describe.each(ERAS)('a client of %s', (revision, connect) => {
+  test('[MCP-03] shakes hands, lists and calls with the key of the company', async () => {
+    const acme = await server.company(STAFF);
+    await using host = await connect(acme.headers);
+    expect(host.revision()).toBe(revision);
+    expect((await host.tools()).map(({ name }) => name)).toContain('consultar_fichajes');
+    const { isError, data } = await host.call('consultar_fichajes', JANUARY);
+    expect(isError).toBe(false);
+    expect(data).toMatchObject({ total_fichajes: 25, fichajes: expect.any(Array) });
+  });
+
+  test('[MCP-04] the structured content is the data of REST, and the text its JSON', async () => {
+    const acme = await server.company(STAFF);
+    await using host = await connect(acme.headers);
+    const { text, data } = await host.call('consultar_fichajes', { ...JANUARY, por_pagina: 10, pagina: 3 });
+    const rest = await acme.get('/employees/times', { ...JANUARY, por_pagina: 10, pagina: 3 });
+    expect(data).toEqual(rest.body.data);
+    expect(data.fichajes).toHaveLength(5);
+    expect(text).toBe(JSON.stringify(rest.body.data));
+  });
+
+  test('[MCP-04] a page is 20 rows unless the call says otherwise', async () => {
+    const acme = await server.company(STAFF);
+    await using host = await connect(acme.headers);
+    const { data } = await host.call('consultar_fichajes', JANUARY);
+    expect(data).toMatchObject({ por_pagina: TOOL_PAGE_SIZE, num_paginas: 2 });
+    expect(data.fichajes).toHaveLength(20);
+  });
+
+  test('[MCP-04] a scalar answer is the data of an object', async () => {
+    const acme = await server.company(FUNNEL);
+    await using host = await connect(acme.headers);
+    const { data, text } = await host.call('crear_oportunidad', { datos: await opportunity(acme) });
+    expect(data).toEqual({ data: expect.any(Number) });
+    expect(text).toBe(JSON.stringify(data));
+  });
+
+  test('[ENV-06] an argument that the tool does not have is refused by its name', async () => {
+    const acme = await server.company(FUNNEL);
+    await using host = await connect(acme.headers);
+    const flat = await host.call('consultar_fichajes', { ...JANUARY, empleado: 'Ana' });
+    expect(flat).toMatchObject({ isError: true, data: undefined });
+    expect(flat.text).toContain('- empleado: no existe');
+    expect(flat.text).toContain('fecha_inicio, fecha_fin, empleadoId');
+    const nested = await host.call('crear_oportunidad', { datos: { ...(await opportunity(acme)), color: 'rojo' } });
+    expect(nested.text).toContain('- datos.color: no existe');
+    expect((await acme.get('/crm/opportunities')).body.data?.oportunidades ?? []).toEqual([]);
+  });
+
+  test('[MCP-04] an error names each argument at fault and what was expected', async () => {
+    const acme = await server.company();
+    await using host = await connect(acme.headers);
+    const both = await host.call('consultar_fichajes', { fecha_inicio: 'ayer', fecha_fin: 3 });
+    expect(both.isError).toBe(true);
+    expect(both.text).toContain('- fecha_inicio: se esperaba una fecha real AAAA-MM-DD');
+    expect(both.text).toContain('- fecha_fin: se esperaba un texto');
+    const none = await host.call('consultar_fichajes');
+    expect(none.text).toContain('- fecha_inicio: es obligatorio');
+    const one = await host.call('consultar_fichajes', { ...JANUARY, pagina: '2' });
+    expect(one.text).toBe('El parámetro pagina no es válido: se esperaba un número');
+  });
+
+  test("[MCP-04] [TEN-01] another company's id does not exist, and the error names the tool that gives ids", async () => {
+    const [acme, other] = await Promise.all([server.company(STAFF), server.company(STAFF)]);
+    const { body } = await other.get('/employees/times', JANUARY);
+    const { empleadoId } = body.data.fichajes[0].empleado;
+    await using host = await connect(acme.headers);
+    const { isError, text } = await host.call('consultar_fichajes', { ...JANUARY, empleadoId });
+    expect(isError).toBe(true);
+    expect(text).toContain('No existe el registro indicado en empleadoId');
+    if (named('consultar_empleados')) expect(text).toContain('empleadoId se obtiene con consultar_empleados.');
+    expect(text).not.toContain('proyectoId');
+  });
+
+  test('[MCP-01] [AUTH-04] a read-only key sees no tool that writes, and may call none', async () => {
+    const acme = await server.company(FUNNEL);
+    await using reader = await connect(await acme.newKey(true));
+    await using writer = await connect(acme.headers);
+    const names = (operations: readonly Operation[]) => operations.map(({ tool }) => tool);
+    expect((await writer.tools()).map(({ name }) => name)).toEqual(names(operations));
+    expect((await reader.tools()).map(({ name }) => name)).toEqual(names(operations.filter(({ write }) => !write)));
+    await expect(reader.call('crear_oportunidad', { datos: await opportunity(acme) })).rejects.toThrow(/svc\.write/);
+  });
+
+  test('[MCP-04] a tool that does not exist is an error of the protocol', async () => {
+    const acme = await server.company();
+    await using host = await connect(acme.headers);
+    await expect(host.call('borrar_todo')).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('[LIM-01] tools/call counts one and tools/list none; spent, the result says how long to wait', async () => {
+    await using quiet = await startServer({ clock: new TestClock('2026-03-01T10:00:20Z') });
+    const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 3 } });
+    await using host = await connect(acme.headers, '/mcp/', quiet.url);
+    for (let times = 0; times < 5; times++) await host.tools();
+    expect(await host.call('consultar_fichajes', JANUARY)).toMatchObject({ isError: false });
+    expect((await acme.get('/employees/times', JANUARY)).status).toBe(200);
+    expect(await host.call('consultar_fichajes', JANUARY)).toMatchObject({ isError: false });
+    const { isError, text } = await host.call('consultar_fichajes', JANUARY);
+    expect(isError).toBe(true);
+    expect(text).toBe(
+      'La empresa ha gastado su cuota de 3 llamadas por minuto\nSe puede repetir la llamada dentro de 40 s.',
+    );
+    expect((await acme.get('/employees/times', JANUARY)).status).toBe(429);
+  });
+
+  test('[MCP-04] [IDEM-01] clave_idempotencia makes a repeated write one, at this door and at REST', async () => {
+    const acme = await server.company(FUNNEL);
+    const datos = await opportunity(acme);
+    await using host = await connect(acme.headers);
+    const first = await host.call('crear_oportunidad', { datos, clave_idempotencia: 'pedido-1' });
+    const again = await host.call('crear_oportunidad', { datos, clave_idempotencia: 'pedido-1' });
+    const rest = await acme.post('/crm/opportunities', { datos }, { 'x-idempotency-key': 'pedido-1' });
+    const other = await host.call('crear_oportunidad', { datos, clave_idempotencia: 'pedido-2' });
+    expect(again.data).toEqual(first.data);
+    expect(rest.body.data).toBe(first.data.data);
+    expect(rest.headers.get('idempotent-replayed')).toBe('true');
+    expect(other.data).not.toEqual(first.data);
+    const changed = { ...datos, descripcion: 'Otra' };
+    expect(await host.call('crear_oportunidad', { datos: changed, clave_idempotencia: 'pedido-1' })).toMatchObject({
+      isError: true,
+      text: 'La clave de idempotencia ya se usó con otra petición',
+    });
+    const wrong = await host.call('crear_oportunidad', { datos, clave_idempotencia: 7 });
+    expect(wrong.text).toContain('clave_idempotencia');
+    const read = await host.call('consultar_fichajes', { ...JANUARY, clave_idempotencia: 'x' });
+    expect(read.text).toContain('- clave_idempotencia: no existe');
+  });
+
+  test('[MCP-04] ?areas= narrows the list, whatever the order in which it names them', async () => {
+    const acme = await server.company();
+    const areas = [...new Set(operations.map(({ area }) => area))].slice(0, 2);
+    await using host = await connect(acme.headers, `/mcp?areas=${areas.toReversed().join(',')}`);
+    expect((await host.tools()).map(({ name }) => name)).toEqual(
+      operations.filter(({ area }) => areas.includes(area)).map(({ tool }) => tool),
+    );
+  });
+
+  test('[AUTH-01] [AUTH-03] a wrong key, and one revoked a moment ago, are 401', async () => {
+    const acme = await server.company();
+    await expect(connect({ ...acme.headers, 'x-api-secret': 'sk_no' })).rejects.toThrow();
+    await using host = await connect(acme.headers);
+    await host.call('consultar_fichajes', JANUARY);
+    await server.service.database.transaction(acme.id, { write: true }, (db) =>
+      db
+        .updateTable('api_keys')
+        .set({ revoked_at: '2026-01-01T00:00:00Z' })
+        .where('account_id', '=', acme.id)
+        .execute(),
+    );
+    await expect(host.call('consultar_fichajes', JANUARY)).rejects.toThrow(UNAUTHORIZED);
+  });
+
+  test('[ENV-05] a fault of ours tells the request id and nothing else', async () => {
+    const lines: string[] = [];
+    await using faulty = await startServer({ logTo: (line) => lines.push(line) });
+    const acme = await faulty.company(STAFF);
+    await using host = await connect(acme.headers, '/mcp/', faulty.url);
+    vi.spyOn(faulty.service.ids, 'sealAll').mockImplementation(() => {
+      throw new Error('the secret of the house');
+    });
+    const { isError, text } = await host.call('consultar_fichajes', JANUARY);
+    expect(isError).toBe(true);
+    const [, requestId] = /^Error interno del servicio \(petición ([\w-]+)\)$/.exec(text) ?? [];
+    const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50);
+    expect(logged).toMatchObject({ requestId, err: { message: expect.stringContaining('the secret of the house') } });
+  });
+});
+
+test('every read that asks for nothing but dates answers as REST does', async () => {
+  const acme = await server.company([...STAFF, ...FUNNEL]);
+  await using host = await modern(acme.headers);
+  await host.tools();
+  for (const { operation, definition, paged, wrapped } of tools) {
+    const required = definition.inputSchema.required ?? [];
+    if (operation.write || required.some((name) => !Object.hasOwn(JANUARY, name))) continue;
+    const args = required.length > 0 ? JANUARY : {};
+    const { data, text } = await host.call(operation.tool, args);
+    const path = operation.routes.find(({ parameters }) => parameters.length === 0)?.path ?? '';
+    const { body } = await acme.get(path, { ...args, ...(paged && { por_pagina: TOOL_PAGE_SIZE }) });
+    // What is left of the quota is no two times the same.
+    const still = ({ cuota, ...rest }: Record<string, unknown>) => rest;
+    expect(still(data), `${operation.tool}: ${text}`).toEqual(still(wrapped ? { data: body.data } : body.data));
+  }
+});
+
+describe('before the protocol', () => {
+  test('[AUTH-01] [MCP-03] without credentials, with wrong ones, or with a token: 401, always the same', async () => {
+    const acme = await server.company();
+    const attempts = [
+      post({}, listTools),
+      post({ 'x-api-key': acme.headers['x-api-key'] }, listTools),
+      post({ ...acme.headers, 'x-api-secret': 'sk_no' }, listTools),
+      post({ authorization: 'Bearer abc' }, listTools),
+      post({ ...acme.headers, authorization: 'bearer abc' }, listTools),
+      post({}, listTools, '/mcp/?access_token=abc'),
+      post({}, '{ not JSON'),
+    ];
+    for (const { status, message } of await Promise.all(attempts)) {
+      expect(status).toBe(401);
+      expect(message).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32000, message: UNAUTHORIZED } });
+    }
+  });
+
+  test('[MCP-03] /mcp and /mcp/ are one address; every method but POST is 405', async () => {
+    const acme = await server.company();
+    for (const path of ['/mcp', '/mcp/']) {
+      expect((await post(acme.headers, listTools, path)).message.result.tools).toHaveLength(operations.length);
+      for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
+        const { status, headers } = await server.request(path, { method, headers: acme.headers, redirect: 'error' });
+        expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST']);
+      }
+    }
+  });
+
+  test('[MCP-01] [AUTH-04] a write with a read-only key is 403 for a message alone, and an error of its own message in a batch', async () => {
+    const acme = await server.company();
+    const reader = await acme.newKey(true);
+    const alone = await post(reader, toolCall(7, 'crear_oportunidad'));
+    expect(alone).toMatchObject({
+      status: 403,
+      message: { id: 7, error: { message: expect.stringContaining('svc.write') } },
+    });
+    const { status, messages } = await post(reader, [
+      toolCall(1, 'crear_oportunidad'),
+      toolCall(2, 'consultar_fichajes', JANUARY),
+    ]);
+    expect(status).toBe(200);
+    const byId = new Map(messages.map(({ id, result }) => [id, result]));
+    expect(byId.get(1)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('svc.write') }] });
+    expect(byId.get(2)).toMatchObject({ structuredContent: { total_fichajes: 0 } });
+  });
+
+  test('[LIM-01] each call of a batch counts one', async () => {
+    await using quiet = await startServer({ clock: new TestClock('2026-03-01T10:00:00Z') });
+    const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 2 } });
+    const calls = [1, 2, 3].map((id) => toolCall(id, 'consultar_fichajes', JANUARY));
+    const { messages } = await post(
+      acme.headers,
+      [listTools, ...calls.map((call) => ({ ...call, id: call.id + 10 }))],
+      '/mcp/',
+      quiet.url,
+    );
+    const results = messages.filter(({ id }) => id > 10).map(({ result }) => result.isError === true);
+    expect(results.toSorted()).toEqual([false, false, true]);
+  });
+
+  test('[IDEM-01] the writes of a batch have a key each', async () => {
+    const acme = await server.company(FUNNEL);
+    const datos = await opportunity(acme);
+    const keys = ['a', 'b', 'a', undefined];
+    const { messages } = await post(
+      acme.headers,
+      keys.map((clave_idempotencia, id) => toolCall(id, 'crear_oportunidad', { datos, clave_idempotencia })),
+    );
+    const numbers = new Map(messages.map(({ id, result }) => [id, result.structuredContent.data]));
+    expect(numbers.get(2)).toBe(numbers.get(0));
+    expect(new Set(numbers.values()).size).toBe(3);
+  });
+
+  test('[ENV-04] a foreign page is 403; the allowed ones and our own are served', async () => {
+    await using open = await startServer({ corsOrigins: ['https://app.example'] });
+    const acme = await open.company();
+    const from = async (origin: string) =>
+      (await post({ ...acme.headers, origin }, listTools, '/mcp/', open.url)).status;
+    expect(await from('https://evil.example')).toBe(403);
+    expect(await from('null')).toBe(403);
+    expect(await from('https://app.example.evil.example')).toBe(403);
+    expect(await from('https://app.example')).toBe(200);
+    expect(await from(open.url)).toBe(200);
+  });
+
+  test('[ENV-04] what is no message is refused as JSON-RPC says', async () => {
+    const acme = await server.company();
+    expect(await post(acme.headers, '{ not JSON')).toMatchObject({ status: 400, message: { error: { code: -32700 } } });
+    expect(await post(acme.headers, '')).toMatchObject({ status: 400, message: { error: { code: -32700 } } });
+    expect(await post(acme.headers, { hola: 1 })).toMatchObject({ status: 400, message: { error: { code: -32600 } } });
+    expect(await post({ ...acme.headers, 'content-type': 'text/plain' }, 'hola')).toMatchObject({ status: 415 });
+    const large = { ...listTools, params: { cursor: 'x'.repeat(1024 * 1024) } };
+    expect(await post(acme.headers, large)).toMatchObject({ status: 413 });
+    expect((await post(acme.headers, { ...listTools, method: 'nada' })).message.error.code).toBe(-32601);
+  });
+
+  test('[MCP-04] an area that does not exist is 400 and names those that do', async () => {
+    const acme = await server.company();
+    const { status, message } = await post(acme.headers, listTools, '/mcp/?areas=time,moon');
+    expect(status).toBe(400);
+    expect(message).toMatchObject({ id: 1, error: { message: expect.stringMatching(/areas.*moon.*time/) } });
+  });
+
+  test('[ENV-04] headers and body of 2026-07-28 that disagree are 400; a method it does not have is 404', async () => {
+    const acme = await server.company();
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const headers = (method: string) => ({
+      ...acme.headers,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+    });
+    const message = { ...listTools, params: { _meta } };
+    expect(await post(headers('tools/list'), message)).toMatchObject({
+      status: 200,
+      message: { result: { cacheScope: 'private' } },
+    });
+    expect(await post(headers('tools/call'), message)).toMatchObject({ status: 400 });
+    expect(await post(headers('nada'), { ...message, method: 'nada' })).toMatchObject({
+      status: 404,
+      message: { error: { code: -32601 } },
+    });
+  });
+});
+
+test('[MCP-03] each tools/call is one line of the log, without its arguments', async () => {
+  const lines: string[] = [];
+  await using logged = await startServer({ logTo: (line) => lines.push(line) });
+  const acme = await logged.company();
+  await post(
+    acme.headers,
+    [toolCall(1, 'consultar_fichajes', { ...JANUARY, empleadoId: 'personal' })],
+    '/mcp/',
+    logged.url,
+  );
+  const calls = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'tool called');
+  expect(calls).toEqual([
+    expect.objectContaining({ tool: 'consultar_fichajes', status: 404, ms: expect.any(Number), account: acme.id }),
+  ]);
+  expect(lines.join('')).not.toContain('personal');
+});
+
+describe('[MCP-04] every tool', () => {
+  test.each(tools.map((tool) => [tool.definition.name, tool] as const))('%s', (name, { operation, definition }) => {
+    const { title, description, inputSchema, outputSchema, annotations } = definition;
+    expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
+    expect(title?.trim()).toBeTruthy();
+    expect(description?.trim().length).toBeGreaterThan(20);
+    expect(Object.values(annotations ?? {})).toHaveLength(4);
+    expect(annotations).toMatchObject({
+      readOnlyHint: !operation.write,
+      destructiveHint: operation.destructive,
+      idempotentHint: expect.any(Boolean),
+      openWorldHint: false,
+    });
+    expect(inputSchema.type).toBe('object');
+    expect(outputSchema?.type).toBe('object');
+    const objects = objectsOf(inputSchema);
+    expect(objects.filter(({ additionalProperties }) => additionalProperties !== false)).toEqual([]);
+    for (const { properties } of objects) {
+      for (const [argument, schema] of Object.entries(properties ?? {})) {
+        expect(schema, argument).toSatisfy(({ type, anyOf, enum: values }) => type ?? anyOf ?? values);
+      }
+    }
+    const { por_pagina, clave_idempotencia } = inputSchema.properties ?? {};
+    if (por_pagina) expect(por_pagina).toMatchObject({ default: TOOL_PAGE_SIZE });
+    expect(clave_idempotencia !== undefined).toBe(operation.write);
+    const text = JSON.stringify([inputSchema, outputSchema]);
+    expect(text).not.toMatch(/\$schema|9007199254740991|"example"/);
+    expect(JSON.stringify(inputSchema)).not.toMatch(/"type":\[/);
+  });
+
+  test('has a name of its own, and the list is small enough for a context', ({ annotate }) => {
+    expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
+    const bytes = (listed: readonly unknown[]) => Buffer.byteLength(JSON.stringify(listed));
+    const whole = bytes(tools.map(({ definition }) => definition));
+    const inputs = bytes(tools.map(({ definition: { outputSchema, ...rest } }) => rest));
+    const areas = [...Map.groupBy(tools, ({ operation }) => operation.area)].map(([area, its]) => ({
+      area,
+      size: bytes(its.map(({ definition }) => definition)),
+    }));
+    annotate(
+      `${tools.length} tools: ${whole} bytes, ${inputs} without output schemas; ` +
+        areas.map(({ area, size }) => `${area} ${size}`).join(', '),
+    );
+    expect(inputs).toBeLessThan(48_000);
+    expect(whole).toBeLessThan(110_000);
+    for (const { area, size } of areas) expect(size, area).toBeLessThan(25_000);
+  });
+});
+
+type JsonObject = Record<string, unknown> & { additionalProperties?: unknown; properties?: Record<string, JsonObject> };
+
+/** The schemas of objects inside a schema, wherever they stand. */
+function objectsOf(schema: unknown): JsonObject[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const here = 'type' in schema && schema.type === 'object' ? [{ ...schema }] : [];
+  return [...here, ...Object.values(schema).flatMap(objectsOf)];
+}
+
+const named = (tool: string) => tools.some(({ definition }) => definition.name === tool);
+
+/** What an opportunity of a company with FUNNEL needs. */
+async function opportunity(company: Company) {
+  const { body } = await company.get('/crm/funnels');
+  const [funnel] = body.data.funnels;
+  return { funnel_fk: funnel.funnelId, etapa_fk: funnel.etapas[0].etapaId, descripcion: 'Una' };
+}

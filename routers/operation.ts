@@ -101,7 +101,7 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
 const credentialOf = ({ clock }: Service, { keyId }: Principal) => ({ keyId, now: clock.now() });
 
 /** 401 for a caller who is remembered but whose key no longer lives: before any refusal that asks the database nothing. */
-const confirm = (service: Service, principal: Principal) =>
+export const confirm = (service: Service, principal: Principal) =>
   service.database.transaction(principal.accountId, { credential: credentialOf(service, principal) }, async () => {});
 
 /** draft-ietf-httpapi-ratelimit-headers */

@@ -28,12 +28,11 @@ export const createDeliveryNote = operation({
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler(context) {
-    const { input, db, accountId, today, now, audit } = context;
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, audit }) {
     const { pedido } = input;
     const [client, lines, { rows: ids }] = await Promise.all([
       resolveBillingClient(db, accountId, input.cliente, audit),
-      resolveLines(context, input.detalles),
+      resolveLines(db, accountId, input.detalles, multiFormatStock),
       sql<{ id: number }>`select nextval('delivery_notes_id_seq') as id`.execute(db),
     ]);
     const [{ id: noteId } = { id: 0 }] = ids;

@@ -1,7 +1,7 @@
 // The lines of a sale document as a caller sends them, and what they become once their articles are known.
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { OperationContext } from '../../platform/context.ts';
+import type { Db } from '../../platform/database.ts';
 import { badInput, type FieldProblem } from '../../platform/errors.ts';
 import { id } from '../shared/id.ts';
 import { decimalInput, isoDate, text } from '../shared/schemas.ts';
@@ -48,7 +48,7 @@ export const saleLine = z
 
 export type SaleLine = z.output<typeof saleLine>;
 
-/** A line ready to be stored. `listPrice`: the article's price is taken, for `factor` base units. */
+/** A line ready to be stored; without a `unit_price` it takes the article's, for `factor` base units. */
 export interface ResolvedLine {
   position: number;
   description: string;
@@ -69,10 +69,15 @@ export interface ResolvedLine {
   moves_stock: boolean;
 }
 
-/** Completes the lines from their articles and formats. 400 for what does not fit its article. DLV-04, DLV-05, DLV-08 */
+/**
+ * Completes the lines from their articles and, where the company sells in formats, from those. 400 for what does not fit
+ * its article. DLV-04, DLV-05, DLV-08
+ */
 export async function resolveLines(
-  { db, accountId, principal: { multiFormatStock } }: Pick<OperationContext, 'db' | 'accountId' | 'principal'>,
+  db: Db,
+  accountId: number,
   lines: readonly SaleLine[],
+  multiFormatStock: boolean,
 ): Promise<ResolvedLine[]> {
   const productIds = [...new Set(lines.flatMap(({ articulo_fk }) => articulo_fk ?? []))];
   const ofProducts = sql<number>`any(${productIds}::bigint[])`;

@@ -22,7 +22,7 @@ export const LONG_PAGE = { size: 200, max: 1000 } as const;
 
 /** `pagina` and `por_pagina`; above the maximum the maximum is used. PAG-01 */
 export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
-  pagina: z.int().min(1).max(1_000_000).default(1).describe('Página, desde 1'),
+  pagina: z.int().min(1).default(1).describe('Página, desde 1'),
   por_pagina: z
     .int()
     .min(1)

@@ -52,11 +52,16 @@ async function run(tool: Tool, call: CallContext, args: Arguments): Promise<unkn
       `Hay argumentos que esta herramienta no tiene; los suyos son: ${known}`,
     );
   }
-  return callOperation(operation, call, tool.paged ? { por_pagina: TOOL_PAGE_SIZE, ...input } : input);
+  return callOperation(
+    operation,
+    call,
+    tool.paged ? { ...input, por_pagina: input.por_pagina ?? TOOL_PAGE_SIZE } : input,
+  );
 }
 
 function givenKey(key: unknown): string | undefined {
-  if (key !== undefined && typeof key !== 'string') throw badField(IDEMPOTENCY_ARGUMENT, 'se esperaba un texto');
+  if (key === undefined || key === null) return undefined;
+  if (typeof key !== 'string') throw badField(IDEMPOTENCY_ARGUMENT, 'se esperaba un texto');
   return idempotencyKey(key, IDEMPOTENCY_ARGUMENT);
 }
 

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { CallContext } from '../../platform/context.ts';
 import { unauthorized } from '../../platform/errors.ts';
 import type { Principal } from '../../platform/principal.ts';
+import { confirm } from '../../routers/operation.ts';
 import type { Operation } from '../operations.ts';
 
 /** The caller as the SDK carries it from the request to the handlers of its messages. */
@@ -32,10 +33,8 @@ export class Caller implements AuthInfo {
 export async function authenticate(request: FastifyRequest, call: CallContext): Promise<Principal> {
   // No token is known to this service.
   if (/^bearer\b/i.test(request.headers.authorization ?? '')) throw unauthorized();
-  const { keys, database, clock } = call.service;
-  const principal = await keys.authenticate(call.credentials);
-  const credential = { keyId: principal.keyId, now: clock.now() };
-  await database.transaction(principal.accountId, { credential }, async () => {});
+  const principal = await call.service.keys.authenticate(call.credentials);
+  await confirm(call.service, principal);
   return principal;
 }
 

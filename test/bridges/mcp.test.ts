@@ -132,9 +132,11 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
   test('[MCP-04] a page is 20 rows unless the call says otherwise', async () => {
     const acme = await server.company(STAFF);
     await using host = await connect(acme.headers);
-    const { data } = await host.call('consultar_fichajes', JANUARY);
-    expect(data).toMatchObject({ por_pagina: TOOL_PAGE_SIZE, num_paginas: 2 });
-    expect(data.fichajes).toHaveLength(20);
+    for (const args of [JANUARY, { ...JANUARY, por_pagina: null, empleadoId: null }]) {
+      const { data } = await host.call('consultar_fichajes', args);
+      expect(data).toMatchObject({ por_pagina: TOOL_PAGE_SIZE, num_paginas: 2 });
+      expect(data.fichajes).toHaveLength(20);
+    }
   });
 
   test('[MCP-04] a scalar answer is the data of an object', async () => {

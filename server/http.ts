@@ -1,5 +1,7 @@
 // The HTTP server: which prefix goes to which bridge, and what holds for every request (ids, limits, headers, errors, log).
 import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import fastify, {
@@ -45,7 +47,9 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    // Longer than a URL can be: an id without end is an id that does not exist.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
     genReqId: ({ headers: { 'x-request-id': given } }) =>
       typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID(),
     frameworkErrors: (error, request, reply) => {
@@ -54,6 +58,9 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
       void answer.code(status).header('X-Request-Id', request.id).send(body);
     },
   });
+
+  // So that every method is answered on every path: where it does not fit it is a 405, not a path that is not there.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
@@ -88,11 +95,6 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     reply.header('X-Request-Id', request.id);
     if (stopping) {
       throw new ApiError('unavailable', 'El servicio se está deteniendo', { retryAfterSeconds: 5 });
-    }
-    try {
-      decodeURIComponent(request.raw.url ?? '');
-    } catch (cause) {
-      throw new ApiError('badInput', 'La dirección no está bien codificada', { cause });
     }
   });
   app.addHook('preClose', async () => {
@@ -146,6 +148,28 @@ function answerTo(error: FastifyError, request: FastifyRequest) {
     return { status: known.status, body: failure(about), retryAfterSeconds: known.retryAfterSeconds };
   }
   return { status: known.status, body: failure(known), retryAfterSeconds: known.retryAfterSeconds };
+}
+
+/** What is answered to bytes that are no HTTP request: they reach no route, but envelope and request id go out all the same. */
+function answerUnreadable(error: Error & { code?: string }, socket: Socket, log: FastifyBaseLogger): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const requestId = randomUUID();
+  log.info({ err: error, requestId }, 'a request that is not HTTP');
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'Las cabeceras de la petición son demasiado largas'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'La petición no llegó entera a tiempo'
+        : 'La petición no es HTTP válido';
+  const body = JSON.stringify(failure(new ApiError('badInput', message)));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 function refusePrototype(this: unknown, key: string, value: unknown): unknown {

@@ -99,12 +99,17 @@ function collect(
   parameters: string[],
   call: CallContext,
 ): Input {
+  try {
+    decodeURIComponent(request.raw.url ?? '');
+  } catch (cause) {
+    throw new ApiError('badInput', 'La dirección no está bien codificada', { cause });
+  }
   const body = request.body ?? {};
   if (!isObject(body)) throw badField('', 'El cuerpo de la petición tiene que ser un objeto JSON');
   const input = { ...fromTexts(operation, request.query), ...body };
   for (const name of parameters) {
     const inPath = request.params[name];
-    if (input[name] !== undefined && !sameRecord(operation, name, input[name], inPath, call)) {
+    if (input[name] != null && !sameRecord(operation, name, input[name], inPath, call)) {
       throw badField(name, 'no coincide con el de la dirección');
     }
     input[name] = inPath;
@@ -155,6 +160,6 @@ function fromText(property: z.core.$ZodType | undefined, text: string): unknown 
 /** Names in a header: printable ASCII, and not without end. */
 const headerText = (names: string[]) =>
   names
-    .map((name) => encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']'))
+    .map((name) => encodeURIComponent(name.toWellFormed()).replaceAll('%5B', '[').replaceAll('%5D', ']'))
     .join(', ')
     .slice(0, 1000);

@@ -1,0 +1,37 @@
+// What a service asks of its database, statement by statement.
+import type pg from 'pg';
+import type { Service } from '../../platform/context.ts';
+
+export interface Statement {
+  text: string;
+  values: readonly unknown[];
+}
+
+/** Notes every statement that the service sends from now on. `take` answers those since it was last called. */
+export function recordStatements({ database: { pool } }: Pick<Service, 'database'>) {
+  let sent: Statement[] = [];
+  const watched = new WeakSet<pg.PoolClient>();
+  pool.on('acquire', (client) => {
+    if (watched.has(client)) return;
+    watched.add(client);
+    const query = client.query.bind(client);
+    // The overloads of `query` are many; whatever the arguments, they are passed on as they came.
+    client.query = ((...args: unknown[]) => {
+      sent.push(statementOf(args));
+      return Reflect.apply(query, client, args);
+    }) as typeof client.query;
+  });
+  return {
+    take(): Statement[] {
+      const taken = sent;
+      sent = [];
+      return taken;
+    },
+  };
+}
+
+function statementOf([first, second]: unknown[]): Statement {
+  if (typeof first === 'string') return { text: first, values: Array.isArray(second) ? second : [] };
+  const { text, values } = first as pg.QueryConfig<unknown[]>;
+  return { text, values: values ?? [] };
+}

@@ -12,6 +12,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { failure, knownError } from '../bridges/envelope.ts';
+import { addMcpRoutes } from '../bridges/mcp.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
@@ -136,6 +137,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
 
   addRestRoutes(app, service);
   addTrpcRoutes(app, service);
+  await addMcpRoutes(app, service, options);
   return app;
 }
 

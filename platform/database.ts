@@ -68,13 +68,24 @@ const MAX_PREPARED = 2000;
 class PipelinedConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #names: Map<string, string> | undefined;
+  #ended = false;
 
   constructor(client: pg.PoolClient, names: Map<string, string> | undefined) {
     this.#client = client;
     this.#names = names;
   }
 
+  /**
+   * Sends what ends the transaction. Work that was given up may still be running: whatever it sends from now on would run
+   * outside the transaction, with the login's own rights, so it is refused.
+   */
+  end(command: 'commit' | 'rollback'): Promise<pg.QueryResult> {
+    this.#ended = true;
+    return this.#client.query(command);
+  }
+
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#ended) throw new Error('The transaction has ended');
     const query: pg.QueryConfig = { text: sql, values: [...parameters] };
     const name = this.#nameOf(sql);
     if (name) query.name = name;
@@ -227,7 +238,7 @@ export class Database {
       });
       await checked;
       answered = true;
-      const committed = client.query('commit');
+      const committed = connection.end('commit');
       committed.then(
         () => client.release(),
         (error: Error) => client.release(error),
@@ -238,7 +249,7 @@ export class Database {
       return result;
     } catch (error) {
       if (answered) throw error;
-      client.query('rollback').then(
+      connection.end('rollback').then(
         () => client.release(),
         (failure: Error) => client.release(failure),
       );

@@ -97,6 +97,8 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     if (stopping) {
       throw new ApiError('unavailable', 'El servicio se está deteniendo', { retryAfterSeconds: 5 });
     }
+    // Before a body is read: whatever it holds, the path is what is wrong. ENV-10
+    if (request.is404) throw new ApiError('notFound', 'No existe esa dirección');
   });
   app.addHook('preClose', async () => {
     stopping = true;
@@ -121,9 +123,6 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds));
     return reply.code(status).type('application/json; charset=utf-8').send(body);
   });
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send(failure(new ApiError('notFound', 'No existe esa dirección'))),
-  );
 
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {

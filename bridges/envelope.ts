@@ -17,9 +17,11 @@ export const failure = (error: ApiError): Envelope => ({
 });
 
 /** What a request failed with, be it an operation's error or the HTTP server's own. ENV-04 */
-export const knownError = (error: Error & { code?: string }): ApiError => fromFastify(error) ?? asApiError(error);
+export const knownError = (error: HttpFailure): ApiError => fromFastify(error) ?? asApiError(error);
 
-function fromFastify({ code }: { code?: string }): ApiError | undefined {
+type HttpFailure = Error & { code?: string; statusCode?: number };
+
+function fromFastify({ code, statusCode = 500 }: HttpFailure): ApiError | undefined {
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB');
@@ -31,6 +33,8 @@ function fromFastify({ code }: { code?: string }): ApiError | undefined {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ApiError('badInput', 'La dirección no está bien codificada');
     default:
-      return undefined;
+      return code?.startsWith('FST_') && statusCode < 500
+        ? new ApiError('badInput', 'La petición no es válida')
+        : undefined;
   }
 }

@@ -59,10 +59,12 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
     app.route({
       method: app.supportedMethods.filter((method) => !allowed.has(method)),
       url,
-      handler: (_request, reply) => {
+      // Whatever the request holds beside its method, that is what is wrong with it.
+      async onRequest(_request, reply) {
         reply.header('Allow', allow);
         throw new ApiError('methodNotAllowed', `Método no admitido en esta dirección; se admite ${allow}`);
       },
+      handler: () => {},
     });
     app.options(url, (_request, reply) => reply.header('Allow', allow).send(success(null)));
   }

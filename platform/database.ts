@@ -69,6 +69,7 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #names: Map<string, string> | undefined;
   #ended = false;
+  #firstFailure: unknown;
 
   constructor(client: pg.PoolClient, names: Map<string, string> | undefined) {
     this.#client = client;
@@ -89,8 +90,16 @@ class PipelinedConnection implements DatabaseConnection {
     const query: pg.QueryConfig = { text: sql, values: [...parameters] };
     const name = this.#nameOf(sql);
     if (name) query.name = name;
-    const { rows, rowCount } = await this.#client.query(query);
+    const { rows, rowCount } = await this.#client.query(query).catch((error: unknown) => {
+      this.#firstFailure ??= error;
+      throw error;
+    });
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  /** What went wrong: of statements sent together, those after the first that failed fail only because it did. */
+  causeOf(error: unknown): unknown {
+    return isDatabaseError(error) && error.code === IN_FAILED_TRANSACTION ? (this.#firstFailure ?? error) : error;
   }
 
   #nameOf(sql: string): string | undefined {
@@ -132,6 +141,7 @@ function kyselyOn(connection: DatabaseConnection): Db {
 const CREDENTIAL_CHECK = `select 1 / count(*) from api_keys
   where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`;
 const DIVISION_BY_ZERO = '22012';
+const IN_FAILED_TRANSACTION = '25P02';
 
 export class Database {
   readonly pool: pg.Pool;
@@ -234,7 +244,7 @@ export class Database {
       const result = await work(kyselyOn(connection), later).catch(async (error: unknown) => {
         await begun;
         await checked;
-        throw error;
+        throw connection.causeOf(error);
       });
       await checked;
       answered = true;
@@ -244,7 +254,9 @@ export class Database {
         (error: Error) => client.release(error),
       );
       // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
-      await Promise.all(trailing);
+      await Promise.all(trailing).catch((error: unknown) => {
+        throw connection.causeOf(error);
+      });
       if (write && (await committed).command !== 'COMMIT') throw new Error('The transaction was not committed');
       return result;
     } catch (error) {

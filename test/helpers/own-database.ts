@@ -31,3 +31,13 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
     },
   };
 }
+
+/** Resolves once a statement of another connection to this database waits for a lock. */
+export async function untilWaiting(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query(
+      'select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+    );
+    if (rowCount) return;
+  }
+}

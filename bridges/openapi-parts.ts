@@ -1,0 +1,201 @@
+// The parts of the OpenAPI document that are the same whatever the operations: texts, tags, headers and errors.
+import { ApiError, badField, forbidden, notFound, unauthorized } from '../platform/errors.ts';
+import { failure } from './envelope.ts';
+
+export interface Tag {
+  name: string;
+  description: string;
+}
+
+/** By area of the routers. */
+export const TAGS: Readonly<Record<string, Tag>> = {
+  time: {
+    name: 'Personal',
+    description: 'Plantilla, contratos, fichajes, ausencias y calendario laboral. Solo lectura.',
+  },
+  crm: { name: 'CRM', description: 'Funnels, oportunidades, contactos y motivos de pérdida.' },
+  catalogue: { name: 'Catálogo', description: 'Artículos, tarifas, familias, formatos, stock y disponibilidad.' },
+  sales: { name: 'Ventas', description: 'Clientes, presupuestos, albaranes, facturas e informe de ventas.' },
+  recurring: { name: 'Recurrentes', description: 'Servicios recurrentes: altas y renovaciones.' },
+  purchases: { name: 'Compras', description: 'Proveedores, facturas y albaranes de compra e informe de compras.' },
+  projects: { name: 'Proyectos', description: 'Proyectos con su economía, tareas y planificación.' },
+  treasury: { name: 'Tesorería', description: 'Cuentas, movimientos, vencimientos y previsión.' },
+  account: { name: 'Cuenta', description: 'La empresa de la clave con la que se llama.' },
+};
+
+export const V0_TAG: Tag = {
+  name: 'v0',
+  description:
+    'La generación anterior, que sigue en servicio: cada operación con los mismos parámetros, en un cuerpo JSON, y la misma respuesta.',
+};
+
+export const ABOUT = `
+Gestión de empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y control horario.
+
+**Sobre.** Toda respuesta es \`{"errorCode", "errorMsg", "data"}\`. Si todo va bien, \`errorCode\` es 200 y \`errorMsg\` está vacío; si no, \`errorCode\` es también el estado HTTP, \`errorMsg\` dice qué falla y \`data\` es \`null\` o, en un 400, la lista de parámetros con problemas.
+
+**Credenciales.** Las cabeceras \`X-API-KEY\` y \`X-API-SECRET\`, las dos en cada llamada. De la clave se obtiene la empresa: ningún parámetro la nombra, y lo que es de otra empresa no existe (404).
+
+**Identificadores.** Textos opacos; el mismo registro tiene siempre el mismo. También se admite el número antiguo.
+
+**Fechas.** \`AAAA-MM-DD\`, en la zona horaria de la empresa; los dos extremos de un periodo están incluidos.
+
+**Importes.** Sin IVA, salvo que el campo diga otra cosa.
+
+**Páginas.** \`pagina\` (desde 1) y \`por_pagina\`; por encima del máximo se usa el máximo. Una página posterior a la última llega vacía, con los totales verdaderos.
+
+**Cuota.** Llamadas por minuto de la empresa, por cualquier puerta: \`RateLimit\` y \`RateLimit-Policy\` dicen cuántas quedan; agotada, 429 con \`Retry-After\`.
+
+**Idempotencia.** Toda escritura admite \`X-IDEMPOTENCY-KEY\`: repetida la misma llamada con la misma clave en 24 horas, se recibe la primera respuesta, con \`Idempotent-Replayed: true\`, y no se escribe nada más.
+
+**Parámetros desconocidos.** No son un error: se ignoran, y \`X-Ignored-Parameters\` los nombra.
+`.trim();
+
+/** The example of an optional parameter, which a form made from the document shows and leaves unsent. */
+export const notSent = (value: unknown) => ({ examples: { ejemplo: { value, 'x-disabled': true } } });
+
+export const PARAMETERS = {
+  IdempotencyKey: {
+    name: 'X-IDEMPOTENCY-KEY',
+    in: 'header',
+    description: 'Con ella, repetir la llamada en 24 horas no escribe dos veces. De 1 a 255 caracteres ASCII visibles.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    ...notSent('7c9e6679-7425-40de-944b-e07fc1f90ae7'),
+  },
+};
+
+const REQUEST_ID = 'b1f0e8a6-2f0c-4a9e-9d53-0a3f3a4c9d10';
+
+const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
+
+/** Response headers by the name they have on the wire: a component's name may not hold less. */
+export const HEADERS = {
+  'X-Request-Id': text('El identificador que la petición traía en esta cabecera, o uno nuevo.', REQUEST_ID),
+  RateLimit: text('Llamadas que quedan (r) y segundos hasta la próxima cuota (t).', '"empresa";r=1199;t=42'),
+  'RateLimit-Policy': text('La cuota: llamadas (q) en cada ventana de segundos (w).', '"empresa";q=1200;w=60'),
+  'Retry-After': {
+    description: 'Segundos que conviene esperar antes de repetir la llamada.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 5,
+  },
+  'Idempotent-Replayed': text('`true` si es la respuesta de una llamada anterior con la misma clave.', 'true'),
+  'X-Ignored-Parameters': text('Los parámetros que la operación no conoce, si los hubo.', 'pagian'),
+};
+
+type HeaderName = keyof typeof HEADERS;
+
+export const headers = (...names: HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+export const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['errorCode', 'errorMsg', 'data'],
+  properties: {
+    errorCode: { type: 'integer', description: 'El estado HTTP de la respuesta.' },
+    errorMsg: { type: 'string', description: 'Qué falla, en una frase.' },
+    data: {
+      description: 'En un 400, los parámetros con problemas; si no, null.',
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['campo', 'mensaje'],
+        properties: {
+          campo: { type: 'string', description: 'El parámetro, como detalles[0].cantidad.' },
+          mensaje: { type: 'string', description: 'Qué se esperaba de él.' },
+        },
+      },
+    },
+  },
+};
+
+/** Who meets an error: everyone, writes, calls that take an id, or calls with a body. */
+type When = 'always' | 'write' | 'id' | 'body';
+
+const FAILURES: { component: string; when: When; description: string; example: ApiError; headers?: HeaderName[] }[] = [
+  {
+    component: 'ParametrosNoValidos',
+    when: 'always',
+    description: 'Parámetros o cuerpo no válidos.',
+    example: badField('fecha_inicio', 'es obligatorio'),
+  },
+  {
+    component: 'SinCredenciales',
+    when: 'always',
+    description: 'Sin credenciales, o con unas que no valen.',
+    example: unauthorized(),
+  },
+  { component: 'SinPermiso', when: 'write', description: 'La clave es de solo lectura.', example: forbidden() },
+  {
+    component: 'NoExiste',
+    when: 'id',
+    description: 'Un identificador que no es de ningún registro de la empresa.',
+    example: notFound('empleadoId'),
+  },
+  {
+    component: 'EnCurso',
+    when: 'write',
+    description: 'La primera llamada con esta clave de idempotencia no ha terminado.',
+    example: new ApiError('stillRunning', 'La primera llamada con esta clave de idempotencia sigue en curso'),
+    headers: ['Retry-After'],
+  },
+  {
+    component: 'DemasiadoGrande',
+    when: 'body',
+    description: 'El cuerpo pasa de 1 MiB.',
+    example: new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB'),
+  },
+  {
+    component: 'NoEsJson',
+    when: 'body',
+    description: 'El cuerpo no es JSON.',
+    example: new ApiError('notJson', 'El cuerpo de la petición tiene que ser JSON (Content-Type: application/json)'),
+  },
+  {
+    component: 'ClaveReutilizada',
+    when: 'write',
+    description: 'La clave de idempotencia se usó con otra petición.',
+    example: new ApiError('keyReused', 'La clave de idempotencia ya se usó con otra petición'),
+  },
+  {
+    component: 'CuotaAgotada',
+    when: 'always',
+    description: 'La empresa ha gastado su cuota, o hay demasiados intentos con claves que no valen.',
+    example: new ApiError('quotaSpent', 'La empresa ha gastado su cuota de 1200 llamadas por minuto'),
+    headers: ['Retry-After'],
+  },
+  {
+    component: 'ErrorInterno',
+    when: 'always',
+    description: 'Un fallo del servicio; el mensaje lleva el identificador de la petición.',
+    example: new ApiError('internal', `Error interno del servicio (petición ${REQUEST_ID})`),
+  },
+  {
+    component: 'NoDisponible',
+    when: 'always',
+    description: 'El servicio no está disponible en este momento.',
+    example: new ApiError('unavailable', 'El servicio no está disponible en este momento'),
+    headers: ['Retry-After'],
+  },
+];
+
+/** The errors as components of the document. */
+export const failureComponents = () =>
+  Object.fromEntries(
+    FAILURES.map(({ component, description, example, headers: more = [] }) => [
+      component,
+      {
+        description,
+        headers: headers('X-Request-Id', ...more),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: failure(example) } },
+      },
+    ]),
+  );
+
+/** The errors that a call can meet, by HTTP status. */
+export const failuresOf = (call: Record<Exclude<When, 'always'>, boolean>) =>
+  Object.fromEntries(
+    FAILURES.filter(({ when }) => when === 'always' || call[when]).map(({ component, example }) => [
+      example.status,
+      { $ref: `#/components/responses/${component}` },
+    ]),
+  );

@@ -1,0 +1,253 @@
+// The OpenAPI document: valid, whole, and true of what the server answers.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../bridges/openapi.ts';
+import { operations } from '../../bridges/operations.ts';
+import { demoCompany } from '../../entities/account-file/demo/index.ts';
+import { KINDS, type Kind } from '../../platform/ids.ts';
+import { idMarks } from '../../routers/shared/id.ts';
+import { unwrap } from '../../routers/shared/walk.ts';
+import { type Answer, type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
+
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description?: string;
+  schema: { type?: string };
+  example?: unknown;
+}
+interface DocumentedOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  parameters: Parameter[];
+  responses: Record<string, { $ref: string }>;
+}
+interface Document {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, DocumentedOperation>>;
+}
+
+// The document as a reader of the JSON gets it.
+const document: Document = JSON.parse(JSON.stringify(openApiDocument()));
+const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+);
+const find = (method: string, path: string) => {
+  const found = documented.find((one) => one.method === method && one.path === path);
+  if (!found) throw new Error(`${method} ${path} is not in the document`);
+  return found;
+};
+
+describe('the document', () => {
+  test('has no errors and no warnings under the recommended rules of Redocly', { timeout: 60_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'albaran-openapi-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      await writeFile(file, JSON.stringify(document));
+      const { problems } = await redoclyLint(file);
+      expect(problems).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('holds every path and every v0 alias of every operation, and nothing else', () => {
+    const expected = operations.flatMap(({ alias, routes }) => [
+      ...routes.map(({ method, path }) => `${method} /api/v1${path}`),
+      `POST /${alias}`,
+    ]);
+    expect(documented.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(expected.sort());
+  });
+
+  test('names each operation once', () => {
+    const ids = documented.map(({ operationId }) => operationId);
+    expect(ids).toHaveLength(new Set(ids).size);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]*$/);
+  });
+
+  test('puts each operation under one described tag, and the aliases under v0', () => {
+    const described = new Set(document.tags.filter(({ description }) => description).map(({ name }) => name));
+    for (const { path, tags } of documented) {
+      expect(tags).toHaveLength(1);
+      expect(described).toContain(tags[0]);
+      expect(tags[0] === 'v0').toBe(!path.startsWith('/api/v1/'));
+    }
+  });
+
+  test('describes every parameter, and gives an example of each that is required', () => {
+    const parameters = documented.flatMap(({ operationId, parameters }) =>
+      parameters.filter(({ name }) => name).map((parameter) => ({ operationId, ...parameter })),
+    );
+    expect(parameters.filter(({ description }) => !description)).toEqual([]);
+    expect(parameters.filter(({ required, example }) => required && example === undefined)).toEqual([]);
+    expect(parameters.filter(({ in: place, required }) => place === 'path' && !required)).toEqual([]);
+  });
+
+  test('shows ids of paths and queries as strings, since there everything is text', () => {
+    const { parameters } = find('GET', '/api/v1/employees/{empleadoId}/times');
+    const [id] = parameters;
+    expect(id).toMatchObject({ name: 'empleadoId', in: 'path', required: true, schema: { type: 'string' } });
+    expect(parameters.find(({ name }) => name === 'fecha_inicio')).toMatchObject({
+      in: 'query',
+      required: true,
+      schema: { type: 'string', format: 'date' },
+    });
+  });
+
+  test('[IDEM-01] gives every write the idempotency key and its errors, and no read', () => {
+    for (const { alias, write } of operations) {
+      const { parameters, responses } = find('POST', `/${alias}`);
+      const key = { $ref: '#/components/parameters/IdempotencyKey' };
+      if (write) expect(parameters).toContainEqual(key);
+      else expect(parameters).not.toContainEqual(key);
+      for (const status of ['403', '409', '422']) expect(status in responses).toBe(write);
+    }
+  });
+});
+
+test('is served to anyone, cacheable, and known again by its tag', async () => {
+  await using server = await startServer();
+  const first = await server.request('/api/v1/openapi.json');
+  expect(first.status).toBe(200);
+  expect(first.body).toEqual(document);
+  expect(first.headers.get('cache-control')).toContain('public');
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).not.toBe('');
+
+  const again = await server.request('/api/v1/openapi.json', { headers: { 'if-none-match': `"other", ${etag}` } });
+  expect(again.status).toBe(304);
+  expect(again.text).toBe('');
+  expect(again.headers.get('etag')).toBe(etag);
+  const changed = await server.request('/api/v1/openapi.json', { headers: { 'if-none-match': '"other"' } });
+  expect(changed.status).toBe(200);
+  const plain = await server.request('/api/v1/openapi.json', { headers: { 'accept-encoding': 'identity' } });
+  expect(plain.headers.get('content-encoding')).toBeNull();
+  expect(plain.text).toBe(first.text);
+});
+
+test('[ENV-01][ENV-04] the root says where the documentation is; another method is a 405', async () => {
+  await using server = await startServer();
+  const root = await server.request('/');
+  expect(root.body).toMatchObject({
+    errorCode: 200,
+    errorMsg: '',
+    data: { nombre: 'Albaran', documentacion: '/docs' },
+  });
+  const { status, headers, body } = await server.request('/docs', { method: 'POST', body: 'text' });
+  expect([status, headers.get('allow'), body.errorCode]).toEqual([405, 'GET, HEAD', 405]);
+});
+
+describe('what the server answers', () => {
+  test('is as described: every read, at each of its paths and at its alias', { timeout: 120_000 }, async () => {
+    const today = Temporal.PlainDate.from('2026-03-02');
+    await using server = await startServer({ clock: new TestClock(`${today}T09:00:00Z`) });
+    const company = await demo(server, today);
+    for (const operation of operations.filter(({ write }) => !write)) {
+      const input = await exampleInput(server, company, operation);
+      for (const { path, parameters } of operation.routes) {
+        const inPath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+        const inQuery = Object.entries(input).filter(([name]) => !parameters.includes(name));
+        const answer = await company.get(inPath, Object.fromEntries(inQuery));
+        expect(answer, `GET ${inPath}: ${answer.text}`).toMatchObject({ status: 200 });
+        expectDescribed('GET', `/api/v1${path}`, answer);
+      }
+      const answer = await company.alias(operation.alias, input);
+      expect(answer, `POST /${operation.alias}: ${answer.text}`).toMatchObject({ status: 200 });
+      expectDescribed('POST', `/${operation.alias}`, answer);
+    }
+  });
+
+  test('[ENV-02] is as described when it is an error', async () => {
+    await using server = await startServer();
+    const company = await server.company([{ coleccion: 'empleados', nombre: 'Ana' }]);
+    for (const { alias, write } of operations) {
+      const path = `/${alias}`;
+      const answers = {
+        400: await company.alias(alias, { fecha_inicio: 1, datos: 1, detalles: 1 }, { 'x-idempotency-key': 'ñ' }),
+        401: await server.request(path, { method: 'POST' }),
+        415: await server.request(path, { method: 'POST', headers: company.headers, body: 'text' }),
+        ...(write && {
+          403: await server.request(path, { method: 'POST', headers: await company.newKey(true) }),
+        }),
+      };
+      for (const answer of Object.values(answers)) expectDescribed('POST', path, answer);
+    }
+    const missing = await company.get('/employees/999999999');
+    expect(missing.status).toBe(404);
+    expectDescribed('GET', '/api/v1/employees/{empleadoId}', missing);
+  });
+});
+
+// Every object closed, so that a field that the document does not name is seen.
+const closed = JSON.parse(JSON.stringify(document), (_key, value) =>
+  value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value,
+);
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(closed, 'document');
+
+/** The answer's status is documented for the call, and its envelope and headers are as documented. */
+function expectDescribed(method: string, path: string, { status, body, headers }: Answer): void {
+  const { responses } = find(method, path);
+  const name = responses[status]?.$ref.split('/').at(-1);
+  expect(name, `${status} at ${method} ${path}`).toBeDefined();
+  const validate = ajv.compile({
+    $ref: `document#/components/responses/${name}/content/application~1json/schema`,
+  });
+  const valid = validate(body);
+  expect(valid ? [] : validate.errors, `${status} at ${method} ${path}`).toEqual([]);
+  const expected = Object.entries(closed.components.responses[name ?? ''].headers);
+  const always = expected.filter(([header]) => /^(X-Request-Id|RateLimit.*|Retry-After)$/.test(header));
+  for (const [header] of always) expect(headers.has(header), `${header} of a ${status} at ${path}`).toBe(true);
+}
+
+/** The demo company, its time entries thinned out. */
+async function demo(server: Server, today: Temporal.PlainDate): Promise<Company> {
+  const [cuenta, ...records] = demoCompany({ today });
+  const some = records.filter(({ coleccion }, index) => coleccion !== 'fichajes' || index % 20 === 0);
+  return server.company(
+    some.map((record) => ({ ...record, coleccion: String(record.coleccion), ref: String(record.ref) })),
+    { cuenta },
+  );
+}
+
+/** The required parameters of an operation: ids of records of the company, a month, else the document's examples. */
+async function exampleInput(server: Server, company: Company, { input, routes }: (typeof operations)[number]) {
+  const known: Record<string, unknown> = { fecha_inicio: '2026-02-01', fecha_fin: '2026-02-28' };
+  const values: Record<string, unknown> = {};
+  const inPaths = routes.flatMap(({ parameters }) => parameters);
+  for (const { name, required, example } of routes.flatMap(
+    ({ method, path }) => find(method, `/api/v1${path}`).parameters,
+  )) {
+    if (!required && !inPaths.includes(name)) continue;
+    const property = input.shape[name];
+    const kind = property && idMarks.get(unwrap(property))?.kind;
+    values[name] = kind ? await anyId(server, company, kind) : (known[name] ?? example);
+  }
+  return values;
+}
+
+async function anyId({ service }: Server, { id }: Company, kind: Kind): Promise<string> {
+  const { rows } = await service.database.transaction(id, {}, (db) =>
+    sql<{ id: number }>`select id from ${sql.table(KINDS[kind].table)} where account_id = ${id} limit 1`.execute(db),
+  );
+  return service.ids.seal(id, kind, rows[0]?.id ?? 0);
+}
+
+/** `redocly lint`, asking nothing of the network; the exit status is left to what it reports. */
+async function redoclyLint(file: string): Promise<{ problems: unknown[] }> {
+  const cli = createRequire(import.meta.url)
+    .resolve('@redocly/cli/package.json')
+    .replace('package.json', 'bin/cli.js');
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [cli, 'lint', '--format=json', file], { env }, (_error, stdout) => resolve(stdout));
+  });
+  return JSON.parse(output);
+}

@@ -1,0 +1,13 @@
+// What the tests of `system` need beyond Node and npm. Each function answers where it is, or throws what to install or set.
+import { existsSync } from 'node:fs';
+
+/** A Chromium or Chrome: CHROMIUM_PATH, else /usr/bin/chromium. */
+export function chromiumPath(): string {
+  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+  if (!existsSync(path)) {
+    throw new Error(
+      `This test needs Chromium, and there is none at ${path}: install it (apt-get install chromium) or say where it is in CHROMIUM_PATH`,
+    );
+  }
+  return path;
+}

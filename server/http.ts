@@ -11,6 +11,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
 import { addMcpRoutes } from '../bridges/mcp.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
@@ -135,6 +136,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   });
 
   addRestRoutes(app, service);
+  addDocs(app);
   addTrpcRoutes(app, service);
   await addMcpRoutes(app, service, options);
   return app;

@@ -1,0 +1,339 @@
+// The published client against a real server, and its retries against a network that fails on purpose.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { AlbaranError, type ClientOptions, createClient, type TimeEntriesListOutput } from '../../client/src/index.ts';
+import { type Company, type FileRecord, startServer } from '../helpers/world.ts';
+
+const server = await startServer();
+afterAll(() => server.stop());
+
+const JANUARY = { fecha_inicio: '2026-01-01', fecha_fin: '2026-01-31' };
+
+const records: FileRecord[] = [
+  { coleccion: 'empleados', ref: 'ana', nombre: 'Ana', apellidos: 'Pons' },
+  ...[1, 2, 3, 4, 5].map((day) => ({
+    coleccion: 'fichajes',
+    empleado: 'ana',
+    entrada: { fecha: `2026-01-0${day}`, hora: '09:00', metodo: 'app' },
+  })),
+  { coleccion: 'funnels', ref: 'f', id: 1, titulo: 'Ventas', etapas: [{ ref: 'e', id: 1, titulo: 'Nuevo' }] },
+];
+const lead = (descripcion: string) => ({ datos: { funnel_fk: 1, etapa_fk: 1, descripcion } });
+
+/** A company and its client, with the requests that the client makes. */
+async function world(options: Partial<ClientOptions> = {}, readOnly = false) {
+  const company = await server.company(records, { readOnly });
+  const requests: { method: string; path: string; key: string | null }[] = [];
+  const client = createClient({
+    baseUrl: server.url,
+    apiKey: company.headers['x-api-key'],
+    apiSecret: company.headers['x-api-secret'],
+    fetch: (input, init) => {
+      const { method, url, headers } = new Request(input, init);
+      requests.push({ method, path: new URL(url).pathname, key: headers.get('X-IDEMPOTENCY-KEY') });
+      return fetch(input, init);
+    },
+    ...options,
+  });
+  return { company, client, requests };
+}
+
+const titles = async ({ id }: Company) => {
+  const rows = await server.service.database.transaction(id, {}, (db) =>
+    db.selectFrom('opportunities').select('title').where('account_id', '=', id).orderBy('title').execute(),
+  );
+  return rows.map(({ title }) => title);
+};
+
+/** The AlbaranError that a call rejects with. */
+async function failure(call: Promise<unknown>): Promise<AlbaranError> {
+  const error = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(error instanceof AlbaranError)) throw new Error('No AlbaranError', { cause: error });
+  return error;
+}
+
+describe('calls', () => {
+  test('a read answers data with its types', async () => {
+    const { client } = await world();
+    const page: TimeEntriesListOutput = await client.timeEntries.list({ ...JANUARY, por_pagina: 2 });
+    expect(page.total_fichajes).toBe(5);
+    const [entry] = page.fichajes;
+    const project: string | null | undefined = entry?.proyectoId;
+    expect([entry?.empleado.apellidos, entry?.entrada.fecha, project]).toEqual(['Pons', '2026-01-01', null]);
+    // An id of one call is an input of another, and so is a number.
+    const ana = await client.employees.get({ empleadoId: entry?.empleado.empleadoId ?? '' });
+    expect(ana.empleado.nombre).toBe('Ana');
+  });
+
+  test('what is required is required, and what is not can be left out', async () => {
+    const { client } = await world();
+    expect((await client.funnels.list()).total_funnels).toBe(1);
+    expect((await client.products.list()).articulos).toEqual([]);
+    // @ts-expect-error: both dates are required
+    expect((await failure(client.timeEntries.list({ fecha_inicio: '2026-01-01' }))).code).toBe(400);
+    // @ts-expect-error: there is no such parameter
+    await client.products.list({ search: 'x' });
+    // @ts-expect-error: a read that is not paged has no pages
+    expect(client.funnels.list.pages).toBeUndefined();
+  });
+
+  test('reads of one tick travel in one request, each with its own outcome', async () => {
+    const { client, requests } = await world();
+    const [entries, funnels, failed] = await Promise.allSettled([
+      client.timeEntries.list(JANUARY),
+      client.funnels.list(),
+      client.employees.get({ empleadoId: 'nobody' }),
+    ]);
+    expect(entries).toMatchObject({ status: 'fulfilled', value: { total_fichajes: 5 } });
+    expect(funnels).toMatchObject({ status: 'fulfilled', value: { total_funnels: 1 } });
+    expect(failed).toMatchObject({ status: 'rejected', reason: { code: 404 } });
+    expect(requests).toEqual([{ method: 'GET', path: '/trpc/timeEntries.list,funnels.list,employees.get', key: null }]);
+  });
+
+  test('[IDEM-01] writes go one by one, each with a key of its own', async () => {
+    const { company, client, requests } = await world();
+    const numbers = await Promise.all([
+      client.opportunities.create(lead('uno')),
+      client.opportunities.create(lead('dos')),
+    ]);
+    expect(numbers[0]).toBeTypeOf('number');
+    expect(await titles(company)).toEqual(['dos', 'uno']);
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /trpc/opportunities.create',
+      'POST /trpc/opportunities.create',
+    ]);
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test("[IDEM-01] a key of the caller's makes two calls one", async () => {
+    const { company, client } = await world();
+    const options = { idempotencyKey: 'lead-77' };
+    const first = await client.opportunities.create(lead('uno'), options);
+    expect(await client.opportunities.create(lead('uno'), options)).toBe(first);
+    expect(await titles(company)).toEqual(['uno']);
+  });
+
+  test('pages come one after another, each asked for when it is wanted', async () => {
+    const { client, requests } = await world();
+    const days: string[] = [];
+    for await (const page of client.timeEntries.list.pages({ ...JANUARY, por_pagina: 2 })) {
+      days.push(...page.fichajes.map(({ entrada }) => entrada.fecha.slice(-2)));
+      if (page.pagina === 2) expect(requests).toHaveLength(2);
+    }
+    expect(days).toEqual(['01', '02', '03', '04', '05']);
+    expect(requests).toHaveLength(3);
+
+    for await (const page of client.timeEntries.list.pages({ ...JANUARY, por_pagina: 2, pagina: 2 })) {
+      expect(page.pagina).toBe(2);
+      break;
+    }
+    expect(requests).toHaveLength(4);
+  });
+
+  test('a list without rows has one page', async () => {
+    const { client } = await world();
+    expect(await Array.fromAsync(client.products.list.pages())).toMatchObject([{ total_articulos: 0, num_paginas: 0 }]);
+  });
+});
+
+describe('errors', () => {
+  test('[ENV-02] bad input names the parameters at fault', async () => {
+    const { client } = await world();
+    const error = await failure(client.timeEntries.list({ ...JANUARY, fecha_fin: '2025-13-01' }));
+    expect(error).toMatchObject({
+      name: 'AlbaranError',
+      code: 400,
+      message: 'El parámetro fecha_fin no es válido: se esperaba una fecha real AAAA-MM-DD',
+      fields: [{ campo: 'fecha_fin', mensaje: 'se esperaba una fecha real AAAA-MM-DD' }],
+      retryAfterSeconds: undefined,
+    });
+    expect(error.requestId).toMatch(/^[\w-]{36}$/);
+  });
+
+  test('[AUTH-01] [AUTH-04] a wrong secret is 401, a read-only key that writes 403, each at once', async () => {
+    const wrong = await world({ apiSecret: 'wrong' });
+    expect((await failure(wrong.client.funnels.list())).code).toBe(401);
+    expect(wrong.requests).toHaveLength(1);
+    const reader = await world({}, true);
+    expect((await failure(reader.client.opportunities.create(lead('x')))).code).toBe(403);
+    expect(reader.requests).toHaveLength(1);
+  });
+
+  test('an address that is not the service says so', async () => {
+    const { client } = await world({ baseUrl: `${server.url}/elsewhere` });
+    const error = await failure(client.funnels.list());
+    expect(error).toMatchObject({ code: 404, message: expect.stringContaining('no es este servicio') });
+  });
+
+  test('[ENV-02] an input too long to be sent is 400 without asking', async () => {
+    const { client, requests } = await world();
+    const error = await failure(client.products.list({ busqueda: 'ñ'.repeat(3000) }));
+    expect(error).toMatchObject({ code: 400, message: expect.stringContaining('No se puede enviar la llamada') });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a network that fails', () => {
+  /** Before the server: carries out each request, and loses the first replies. */
+  async function lossyProxy(losses: number) {
+    const keys: unknown[] = [];
+    const proxy = createServer(async (request, response) => {
+      const { method = 'GET', url, headers } = request;
+      keys.push(headers['x-idempotency-key']);
+      const sent = Object.fromEntries(
+        Object.entries(headers).filter(([name]) => name.startsWith('x-') || name === 'content-type'),
+      ) as Record<string, string>;
+      const body = method === 'GET' ? undefined : await buffer(request);
+      const answer = await fetch(server.url + url, { method, headers: sent, body });
+      const text = await answer.text();
+      if (keys.length <= losses) return request.socket.destroy();
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const stop = () => {
+      proxy.closeAllConnections();
+      proxy.close();
+    };
+    return { baseUrl: `http://127.0.0.1:${port}`, keys, [Symbol.dispose]: stop };
+  }
+
+  test('[IDEM-01] a write whose reply was lost is sent again with its key, and done once', async () => {
+    using proxy = await lossyProxy(2);
+    const { company, client } = await world({ baseUrl: proxy.baseUrl });
+    const created = await client.opportunities.create(lead('Placas'));
+    expect(created).toBeTypeOf('number');
+    expect(await titles(company)).toEqual(['Placas']);
+    expect(proxy.keys).toHaveLength(3);
+    expect(new Set(proxy.keys).size).toBe(1);
+  });
+
+  test('a read whose reply was lost is asked again', async () => {
+    using proxy = await lossyProxy(1);
+    const { client } = await world({ baseUrl: proxy.baseUrl });
+    expect((await client.funnels.list()).total_funnels).toBe(1);
+  });
+
+  test('attempts are bounded', async () => {
+    using proxy = await lossyProxy(Number.POSITIVE_INFINITY);
+    const { client } = await world({ baseUrl: proxy.baseUrl, maxRetries: 1 });
+    expect(await failure(client.funnels.list())).toMatchObject({ code: 0, requestId: '' });
+    expect(proxy.keys).toHaveLength(2);
+  });
+});
+
+describe('waiting', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  const error = (errorCode: number, retryAfterSeconds?: number) =>
+    Response.json(
+      {
+        error: {
+          json: { code: -32000, message: 'no', data: { errorCode, fields: [], requestId: 'r', retryAfterSeconds } },
+        },
+      },
+      { status: errorCode },
+    );
+  const funnels = () => Response.json([{ result: { data: { json: { total_funnels: 0, funnels: [] } } } }]);
+
+  /** A client whose service answers these, one after another; the last one for ever. Timers are the test's. */
+  function scripted(answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) {
+    vi.useFakeTimers();
+    const asked = vi.fn<typeof fetch>(async () => {
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (!answer) throw new TypeError('fetch failed');
+      return answer();
+    });
+    return {
+      client: createClient({ baseUrl: 'http://x', apiKey: 'k', apiSecret: 's', fetch: asked, ...options }),
+      asked,
+    };
+  }
+
+  test('[LIM-01] a spent quota waits for as long as the service says', async () => {
+    const { client, asked } = scripted([() => error(429, 30), funnels]);
+    const call = client.funnels.list();
+    await vi.advanceTimersByTimeAsync(29_900);
+    expect(asked).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await call).toEqual({ total_funnels: 0, funnels: [] });
+  });
+
+  test("a wait longer than a minute is the caller's to take", async () => {
+    const { client, asked } = scripted([() => error(429, 3600)]);
+    const call = failure(client.funnels.list());
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await call).toMatchObject({ code: 429, retryAfterSeconds: 3600, requestId: 'r' });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([409, 429, 502, 503, 504])('%i is tried again, three times and no more', async (code) => {
+    const { client, asked } = scripted([() => error(code)]);
+    const call = failure(client.funnels.list());
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await call).code).toBe(code);
+    expect(asked).toHaveBeenCalledTimes(4);
+  });
+
+  test.each([400, 401, 403, 404, 413, 422, 500])('%i is not', async (code) => {
+    const { client, asked } = scripted([() => error(code)]);
+    const call = failure(client.funnels.list());
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await call).code).toBe(code);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  test("a proxy's page in place of an answer counts by its status", async () => {
+    const page = () => new Response('<h1>Bad gateway</h1>', { status: 502 });
+    const { client, asked } = scripted([page, funnels]);
+    const call = client.funnels.list();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await call).total_funnels).toBe(0);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test('an attempt without an answer ends at its time limit', async () => {
+    const { client, asked } = scripted([() => new Promise<Response>(() => {})], { timeoutMs: 2_000, maxRetries: 1 });
+    const call = failure(client.funnels.list());
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await call).toMatchObject({ code: 0, message: 'El servicio no ha respondido en 2000 ms' });
+    expect(asked).toHaveBeenCalledTimes(2);
+    expect(asked.mock.lastCall?.[1]?.signal?.aborted).toBe(true);
+  });
+
+  test('a signal stops a call before it starts, while it runs and while it waits', async () => {
+    const reason = new Error('no longer needed');
+    const never = scripted([funnels]);
+    await expect(never.client.funnels.list({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(never.asked).not.toHaveBeenCalled();
+
+    const states = [() => new Promise<Response>(() => {}), () => error(503, 50)];
+    for (const state of states) {
+      const { client, asked } = scripted([state]);
+      const controller = new AbortController();
+      const call = expect(client.funnels.list({}, { signal: controller.signal })).rejects.toBe(reason);
+      await vi.advanceTimersByTimeAsync(1_000);
+      controller.abort(reason);
+      await call;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(asked).toHaveBeenCalledTimes(1);
+    }
+  });
+
+  test('a call that is stopped leaves the others of its request alone', async () => {
+    const answers = [await funnels().json(), await funnels().json()].flat();
+    const { client } = scripted([() => Response.json(answers)]);
+    const controller = new AbortController();
+    const stopped = expect(client.funnels.list({}, { signal: controller.signal })).rejects.toThrow();
+    const other = client.funnels.list();
+    controller.abort();
+    await stopped;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await other).total_funnels).toBe(0);
+  });
+});

@@ -235,7 +235,7 @@ describe('bad input:', () => {
     ]);
   });
 
-  const post = (company: Company, server: Server, body: BodyInit | undefined, type?: string) =>
+  const post = (company: Company, server: Server, body: string | undefined, type?: string) =>
     server.request('/crearOportunidad', {
       method: 'POST',
       headers: { ...company.headers, ...(type === undefined ? {} : { 'content-type': type }) },

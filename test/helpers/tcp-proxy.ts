@@ -8,13 +8,13 @@ export interface TcpProxy extends AsyncDisposable {
   cut(): Promise<void>;
   /** Takes connections again, at the same port. */
   restore(): Promise<void>;
-  /** From now on, what the target answers does not arrive; resolves with the first that did not. */
-  swallowAnswers(): Promise<Buffer>;
+  /** From now on, what the target answers does not arrive; resolves with the first answer that did not. */
+  swallowAnswers(): Promise<void>;
 }
 
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const open = new Set<Socket>();
-  let swallowed: ((answer: Buffer) => void) | undefined;
+  let swallowed: (() => void) | undefined;
   const server = createServer((near) => {
     const far = createConnection(target);
     for (const [from, to] of [
@@ -23,7 +23,7 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     ] as const) {
       open.add(from);
       from.on('data', (bytes) => {
-        if (from === far && swallowed) swallowed(bytes);
+        if (from === far && swallowed) swallowed();
         else to.write(bytes);
       });
       from.on('error', () => {});

@@ -44,6 +44,8 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   horas_previstas: 8,
   minimo_horas_dia_laborable: 8,
   modo_turno: 'turno',
+  ambito: 'empresa',
+  tipo: 'vacaciones',
   tipo_titulo: 'Vacaciones',
   dias_en_periodo: 5,
   porcentaje_imputable: 100,
@@ -56,6 +58,8 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   comentarios: 'Eligieron otra oferta',
   resultado: 'ganado',
   valor_cierre: 1200,
+  perdidas: 3,
+  valor: 4500,
   orden: 1,
   // Products and stock
   referencia: 'TOR-M8',
@@ -94,6 +98,10 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   saldo: 30.25,
   total: 25,
   importe_total: 25,
+  num: 1,
+  previstas_num: 1,
+  previstas_importe: 25,
+  por: 'mes',
   importe_por_renovacion: 25,
   presupuesto_coste: 8000,
   presupuesto_venta: 12000,
@@ -110,6 +118,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   periodicidad_dias: 365,
   iban: 'ES** **** **** **** **** 1332',
   // Files
+  url: 'https://albaran.example/adjuntos/plano.pdf',
   tipo_mime: 'application/pdf',
   tamano: 48213,
   // Lists

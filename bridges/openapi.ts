@@ -228,7 +228,8 @@ function tidy(schema: Schema): void {
     Object.assign(schema, { ...first, ...schema, type: [first.type, 'null'] });
   }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    if (typeof property === 'boolean' || property.examples || property.enum || 'default' in property) continue;
+    if (typeof property === 'boolean') continue;
+    if (['examples', 'enum', 'const', 'default'].some((keyword) => keyword in property)) continue;
     const types = [property.type ?? property.anyOf?.map(({ type }) => type)].flat(2);
     const example = exampleOf(name, types);
     if (example !== undefined) property.examples = [example];

@@ -8,12 +8,9 @@ const folded = (text: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** What `busqueda` is looked for in: lower case, without accents, a line for each text. PRO-01 */
+/** What `busqueda` is looked for in: lower case, without accents, a line for each text there is. PRO-01 */
 export const searchable = (...texts: (string | null | undefined)[]) =>
-  texts
-    .filter((text) => typeof text === 'string')
-    .map(folded)
-    .join('\n');
+  texts.flatMap((text) => (text ? [folded(text)] : [])).join('\n');
 
 /** A LIKE pattern that finds `text` anywhere in a `searchable` column. */
 export const containing = (text: string) => `%${searchable(text).replace(/[\\%_]/g, '\\$&')}%`;

@@ -40,8 +40,8 @@ export interface Named {
 export interface Field<T = unknown> {
   schema: z.ZodType<T>;
   columns: readonly string[];
-  /** Columns with an instant that the service may know more exactly than the file says; one that looks the same stays. */
-  instants?: readonly string[];
+  /** Columns that the service may know more exactly than the file says it; what looks the same in the file stays. */
+  inexact?: Readonly<Record<string, 'instant' | 'number'>>;
   /** SQL for a column that the file leaves out: a new row takes it, an old one keeps what it has. */
   otherwise?: Readonly<Record<string, string>>;
   names?: Named;
@@ -90,13 +90,17 @@ export const blankableText = () => optional(trimmed()).transform((value) => valu
 /** A ref: `@` and a number is the form of a record that has none of its own. */
 export const refText = () => requiredText().max(500);
 
-/** At most 6 decimals, within ±10^12: what a JSON number carries exactly. */
-export const decimalNumber = () =>
+const number = (decimals: number, limit: number) =>
   z
     .number()
-    .min(-1e12)
-    .max(1e12)
-    .refine((value) => Number(value.toFixed(6)) === value, 'se esperaban como mucho 6 decimales');
+    .min(-limit)
+    .max(limit)
+    .refine((value) => Number(value.toFixed(decimals)) === value, `se esperaban como mucho ${decimals} decimales`);
+
+/** An amount, quantity or percentage: at most 6 decimals, within ±10^12, which a JSON number carries. */
+export const decimalNumber = () => number(6, 1e12);
+/** A product of two such numbers: a total, a price by a factor, a quantity in base units. */
+export const productNumber = () => number(12, 1e30);
 
 export const realDate = () =>
   z.iso.date().refine((value) => !value.startsWith('0000'), 'se esperaba un año desde 0001');
@@ -133,6 +137,11 @@ export const flag = (column: string, initial: boolean) => plain(column, withDefa
 export const optionalFlag = (column: string) => plain(column, optional(z.boolean()));
 
 export const decimal = (column: string, schema: z.ZodType<number> = decimalNumber()) => plain(column, schema);
+/** What the service multiplies out of two numbers, beyond what a JSON number carries perhaps. */
+export const product = (column: string): Field<number> => ({
+  ...plain(column, productNumber()),
+  inexact: { [column]: 'number' },
+});
 export const decimalOr = (column: string, initial: number, schema: z.ZodType<number> = decimalNumber()) =>
   plain(column, withDefault(schema, initial));
 export const optionalDecimal = (column: string) => plain(column, optional(decimalNumber()));
@@ -180,7 +189,7 @@ function instantField(column: string, schema: z.ZodType<string | null>): Field<s
   return {
     schema,
     columns: [column],
-    instants: [column],
+    inexact: { [column]: 'instant' },
     select: epoch(column),
     write(value, row, { times, wrong }, name) {
       if (value === null) {

@@ -11,7 +11,7 @@ import {
   idInRef,
   type Written,
 } from './collection.ts';
-import type { Fields, Row, Writing } from './fields.ts';
+import type { Field, Fields, Row, Writing } from './fields.ts';
 import type { LocalTimes } from './local-times.ts';
 import { type NamedIds, Names, type Naming } from './names.ts';
 import type { Position, Problems } from './problems.ts';
@@ -312,7 +312,7 @@ export class Writer {
 
   async #insert({ table, fields, columns }: Definition, list: readonly Row[]): Promise<void> {
     if (list.length === 0) return;
-    const otherwise = defaultsOf(fields);
+    const otherwise = merged(fields, 'otherwise');
     const names = ['id', ...columns];
     const values = names.map((name) => (otherwise[name] ? `coalesce(n.${name}, ${otherwise[name]})` : `n.${name}`));
     await rows(
@@ -330,17 +330,21 @@ export class Writer {
     times: LocalTimes,
   ): Promise<number[]> {
     if (list.length === 0) return [];
-    const otherwise = defaultsOf(fields);
-    const instants = new Set(Object.values(fields).flatMap((field) => field.instants ?? []));
-    const local = (value: string) => `date_trunc('second', ${value} at time zone $3)`;
+    const otherwise = merged(fields, 'otherwise');
+    const inexact = merged(fields, 'inexact');
+    const seen = {
+      instant: (sql: string) => `date_trunc('second', ${sql} at time zone $3)`,
+      number: (sql: string) => `${sql}::float8`,
+    };
     const names = key ? ['id', ...columns.filter((name) => name !== key)] : columns;
     const parts = names.map((name) => {
       const given = otherwise[name] ? `coalesce(n.${name}, t.${name})` : `n.${name}`;
-      if (!instants.has(name)) return { set: `${name} = ${given}`, differs: `t.${name} is distinct from ${given}` };
-      // To the second, as the file says it: what the service knows more exactly stays.
-      const differs = `${local(`t.${name}`)} is distinct from ${local(given)}`;
+      const kind = inexact[name];
+      if (!kind) return { set: `${name} = ${given}`, differs: `t.${name} is distinct from ${given}` };
+      const differs = `${seen[kind](`t.${name}`)} is distinct from ${seen[kind](given)}`;
       return { set: `${name} = case when ${differs} then ${given} else t.${name} end`, differs };
     });
+    const zone = Object.values(inexact).includes('instant') ? [times.zone] : [];
     const changed = await rows<{ id: number }>(
       this.#db,
       `update ${table} t set ${parts.map(({ set }) => set).join(', ')}, version = t.version + 1, updated_at = now()
@@ -348,7 +352,7 @@ export class Writer {
        where t.account_id = $1 and t.${key ?? 'id'} = n.${key ?? 'id'}
          and (${parts.map(({ differs }) => differs).join(' or ')})
        returning t.id`,
-      [this.#accountId, JSON.stringify(list), ...(instants.size > 0 ? [times.zone] : [])],
+      [this.#accountId, JSON.stringify(list), ...zone],
     );
     return changed.map(({ id }) => id);
   }
@@ -380,7 +384,8 @@ export class Writer {
     for (const parent of parents) {
       const list = childrenOf(parent.record, name);
       const match = new Match(known.byParent.get(parent.row.id) ?? [], list);
-      const add = (position: number, ref: string | null, id: number | null, values: Row) => {
+      const add = (index: number, ref: string | null, id: number | null, values: Row) => {
+        const position = index + 1;
         const existing = match.take(position, ref, id);
         const row = { ...values, ref, position, [column]: parent.row.id, id: id ?? existing?.id ?? 0 };
         (existing ? kept : created).push(row);
@@ -389,8 +394,8 @@ export class Writer {
         if (id !== null) claimed.push(id);
       };
       const seen = new Set<string>();
-      for (const [position, record] of list.entries()) {
-        const prefix = `${name}[${position}].`;
+      for (const [index, record] of list.entries()) {
+        const prefix = `${name}[${index}].`;
         const wrong = (campo: string, mensaje: string) => this.#problems.add(parent, prefix + campo, mensaje);
         const problem = seen.has(record.ref ?? '') ? 'repetida' : match.contradiction(record, known.elsewhere);
         if (problem === 'repetida') wrong('ref', `${record.ref} ya es la de otro elemento de ${name}`);
@@ -399,11 +404,11 @@ export class Writer {
           if (record.ref !== null) seen.add(record.ref);
           const row: Row = {};
           if (this.#fill(parent, prefix, fields, record, row, parent.row, named, times)) {
-            add(position, record.ref, record.id, row);
+            add(index, record.ref, record.id, row);
           }
         }
       }
-      for (const [position, row] of (standIns.get(parent.row.id) ?? []).entries()) add(position, null, null, row);
+      for (const [index, row] of (standIns.get(parent.row.id) ?? []).entries()) add(index, null, null, row);
       for (const { id } of match.rest()) {
         removed.push(id);
         changed.push(parent.row.id);
@@ -506,8 +511,9 @@ function namings({ fields, children }: Collection, record: FileRecord): Naming[]
   return [{ fields, record }, ...inner];
 }
 
-const defaultsOf = (fields: Fields): Record<string, string> =>
-  Object.assign({}, ...Object.values(fields).map(({ otherwise }) => otherwise ?? {}));
+/** What the fields say of their columns, by column. */
+const merged = <Part extends 'otherwise' | 'inexact'>(fields: Fields, part: Part): NonNullable<Field[Part]> =>
+  Object.assign({}, ...Object.values(fields).map((field) => field[part] ?? {}));
 
 async function refusedAs<T>(campo: string, work: () => Promise<T>): Promise<T> {
   try {

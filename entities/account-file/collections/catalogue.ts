@@ -13,6 +13,7 @@ import {
   optional,
   optionalReference,
   optionalText,
+  productNumber,
   text,
   whole,
   wholeNumber,
@@ -82,7 +83,7 @@ const prices: Field<Price[] | null> = {
 
 /** Today's stock. It stands in a table of its own, which `writeStock` writes. */
 const stock: Field<number> = {
-  schema: decimalNumber()
+  schema: productNumber()
     .nullish()
     .transform((value) => value ?? 0),
   columns: [],
@@ -99,7 +100,7 @@ const STOCK = `
   select $1, n.id, n.stock from json_to_recordset($2) as n(id bigint, stock numeric)
   on conflict (account_id, product_id) do update
     set quantity = excluded.quantity, version = product_stocks.version + 1, updated_at = now()
-    where product_stocks.quantity <> excluded.quantity
+    where product_stocks.quantity::float8 <> excluded.quantity::float8
   returning product_id as id`;
 
 export const products = collection(

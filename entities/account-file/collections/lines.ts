@@ -12,6 +12,7 @@ import {
   optionalDecimal,
   optionalInnerReference,
   optionalReference,
+  product,
   text,
   type Wrong,
 } from '../fields.ts';
@@ -35,7 +36,7 @@ const project: Field<string | null> = {
 const LINE = {
   descripcion: text('description'),
   cantidad: decimal('quantity'),
-  importe_unitario: decimal('unit_price'),
+  importe_unitario: product('unit_price'),
   descuento: decimalOr('discount', 0),
   iva: decimalOr('vat', 21),
   articulo: optionalReference(products, 'product_id'),
@@ -71,7 +72,7 @@ export const dueDates = (table: string, parent: string, lineTable: string, settl
   children(
     table,
     parent,
-    { fecha: date('date'), importe: decimal('amount'), [settled]: decimalOr('paid', 0) },
+    { fecha: date('date'), importe: product('amount'), [settled]: decimalOr('paid', 0) },
     {
       optional: true,
       async whenLeftOut(db, accountId, invoices) {

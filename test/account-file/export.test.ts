@@ -1,0 +1,157 @@
+// A company leaves with everything it owns: what is exported makes the same company again, to the byte.
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { demoCompany } from '../../entities/account-file/demo/index.ts';
+import { exportAccountFile } from '../../entities/account-file/export.ts';
+import { importAccountFile } from '../../entities/account-file/import.ts';
+import { startServer } from '../helpers/world.ts';
+import { arbitraryCompany } from './arbitrary-company.ts';
+import { linesOf, openCompanies } from './companies.ts';
+import { SAMPLE } from './sample.ts';
+
+const companies = await openCompanies();
+afterAll(() => companies[Symbol.asyncDispose]());
+
+/** What a company exports, once it has these lines, and what another does that has that export. */
+async function twice(lines: Iterable<string>) {
+  const [acme, other] = [await companies.company(), await companies.company()];
+  await acme.importLines(lines);
+  const first = await acme.export();
+  await other.importLines(first);
+  return { acme, other, first, second: await other.export() };
+}
+
+test('the demo company exported, imported into an empty one and exported again is the same file', async () => {
+  const today = Temporal.PlainDate.from('2026-03-10');
+  const lines = [...demoCompany({ today })].map((record) => JSON.stringify(record));
+  const { first, second } = await twice(lines);
+  expect(first).toHaveLength(lines.length);
+  expect(second.join('\n') === first.join('\n')).toBe(true);
+}, 60_000);
+
+test('so is any company, and importing its own export changes nothing in it', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryCompany, async (records) => {
+      const { acme, first, second } = await twice(linesOf(records));
+      expect(second).toEqual(first);
+      const before = await acme.dump();
+      expect(await acme.importLines(first)).toMatchObject({ created: 0, changed: 0 });
+      expect(await acme.dump()).toEqual(before);
+    }),
+    { numRuns: 12, endOnFailure: true },
+  );
+}, 60_000);
+
+test('collections come in the order of the format, records by number, with every field', async () => {
+  const acme = await companies.company();
+  await acme.import([...SAMPLE, { coleccion: 'empleados', ref: 'leo', id: 2, nombre: 'Leo' }]);
+  const exported = (await acme.export()).map((text) => JSON.parse(text));
+  const order = [...new Set(SAMPLE.map(({ coleccion }) => coleccion))];
+  expect([...new Set(exported.map(({ coleccion }) => coleccion))]).toEqual(order);
+  expect(exported[0]).toEqual({
+    ...{ coleccion: 'cuenta', ref: 'acme', id: null, formato: 1, nombre: 'Acme, S.L.', cif: 'B12345674' },
+    ...{ zona_horaria: 'Europe/Madrid', stock_multiformato: true, cuota_por_minuto: 600 },
+  });
+  expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([
+    {
+      ...{ coleccion: 'empleados', ref: 'leo', id: 2, nombre: 'Leo', apellidos: null, email: null },
+      ...{ activo: true, departamento: null },
+    },
+    {
+      ...{ coleccion: 'empleados', ref: 'ana', id: 11, nombre: 'Ana', apellidos: 'Núñez', email: 'Ana@acme.example' },
+      ...{ activo: true, departamento: 'taller' },
+    },
+  ]);
+});
+
+test('what was left out comes back as it counts: defaults, computed prices, due dates', async () => {
+  const acme = await companies.company();
+  await acme.import(SAMPLE);
+  const [hilo] = await acme.exported('articulos');
+  expect(hilo).toMatchObject({
+    precios: [
+      { tarifa: 1, precio: 1.005, precio_con_iva: 1.2 },
+      { tarifa: 2, precio: 0.9, precio_con_iva: null },
+    ],
+    stock: 40.5,
+  });
+  const [, factura] = await acme.exported('facturas');
+  expect(factura?.vencimientos).toMatchObject([{ fecha: '2026-02-01', importe: 48.51, cobrado: 0 }]);
+  const [albaran] = await acme.exported('albaranes');
+  expect(albaran).toMatchObject({
+    observaciones: '<p>En obra</p>\n',
+    proyecto: 'nave',
+    lineas: [{ proyecto: null }, {}],
+  });
+  // The opening movement follows from the stock.
+  expect(await acme.exported('movimientos_stock')).toMatchObject([{ ref: 'm1', cantidad: -198.5, linea: 'l1' }]);
+});
+
+test('records that the service made travel too, under the ref @<id>', async () => {
+  await using server = await startServer();
+  const { database } = server.service;
+  const acme = await server.company([
+    { coleccion: 'clientes', ref: 'bar', id: 1, nombre_fiscal: 'Bar' },
+    {
+      coleccion: 'articulos',
+      ref: 'hilo',
+      id: 5,
+      descripcion: 'Hilo',
+      stock: 10,
+      precios: [{ tarifa: 1, precio: 2.5 }],
+    },
+    { coleccion: 'funnels', ref: 'f', id: 1, titulo: 'F', etapas: [{ ref: 'e', id: 1, titulo: 'E' }] },
+  ]);
+  const note = { cliente: { id: 1 }, pedido: { obra: 'Obra' }, detalles: [{ articulo_fk: 5, cantidad: 3 }] };
+  const datos = { funnel_fk: 1, etapa_fk: 1, descripcion: 'Nave', email_contacto: 'rita@nilo.example' };
+  for (const [path, body] of [
+    ['/delivery-notes', note],
+    ['/crm/opportunities', { datos }],
+  ] as const) {
+    expect((await acme.post(path, body)).body).toMatchObject({ errorCode: 200 });
+  }
+  const first = await Array.fromAsync(exportAccountFile(database, acme.id));
+  const move = first.map((text) => JSON.parse(text)).find(({ coleccion }) => coleccion === 'movimientos_stock');
+  expect(move).toMatchObject({ ref: `@${move.id}`, cantidad: -3, linea: expect.stringMatching(/^@\d+$/) });
+  expect(await importAccountFile(database, acme.id, first)).toMatchObject({ created: 0, changed: 0 });
+
+  const other = await server.company();
+  await importAccountFile(database, other.id, first);
+  expect(await Array.fromAsync(exportAccountFile(database, other.id))).toEqual(first);
+  // Numbers go on after those that came along.
+  expect((await other.post('/delivery-notes', note)).body).toMatchObject({ errorCode: 200 });
+});
+
+test('an export is one moment of the company, though others write meanwhile', async () => {
+  const acme = await companies.company();
+  const machine = (ref: string) => ({ coleccion: 'maquinas', ref, titulo: ref });
+  await acme.import(Array.from({ length: 2000 }, (_, index) => machine(`m${index}`)));
+  const lines = exportAccountFile(companies.database, acme.id);
+  await lines.next();
+  await acme.import([machine('late')]);
+  const rest = await Array.fromAsync(lines);
+  expect(rest.filter((text) => text.includes('"maquinas"'))).toHaveLength(2000);
+  expect(rest.join()).not.toContain('late');
+});
+
+test('whoever stops reading an export ends its transaction', async () => {
+  const acme = await companies.company();
+  await acme.import(SAMPLE);
+  for (let time = 0; time < 20; time++) {
+    for await (const text of exportAccountFile(companies.database, acme.id)) {
+      expect(text).toContain('"cuenta"');
+      break;
+    }
+  }
+  // None of the pool's ten connections is held any more.
+  const reads = Array.from({ length: 10 }, () =>
+    companies.database.transaction(acme.id, {}, (db) =>
+      db.selectFrom('accounts').select('id').where('id', '=', acme.id).execute(),
+    ),
+  );
+  expect(await Promise.all(reads)).toHaveLength(10);
+});
+
+test('an export of a company that is not there fails', async () => {
+  await expect(Array.fromAsync(exportAccountFile(companies.database, 999_999_999))).rejects.toThrow('no company');
+});

@@ -5,6 +5,7 @@ import type { Database, Db } from './database.ts';
 import type { Ids, Kind } from './ids.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota } from './quota.ts';
+import type { LinkTarget, SignedLinks } from './signed-links.ts';
 
 export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'command';
 
@@ -14,6 +15,9 @@ export interface Service {
   ids: Ids;
   keys: Keys;
   quota: Quota;
+  links: SignedLinks;
+  /** The address callers reach the service at: the configured one, or else where it listens. */
+  baseUrl: string;
   clock: Clock;
   log: Logger;
   /** Check every answer against its schema: on in tests and development. */
@@ -52,6 +56,8 @@ export interface OperationContext {
   log: Logger;
   /** Adds a header to the answer. */
   header(name: string, value: string): void;
+  /** An address that downloads the file for ten minutes. */
+  downloadUrl(target: LinkTarget): string;
   /** Notes what this call wrote; every write names at least one record. */
   audit(kind: Kind, id: number): void;
 }

@@ -7,6 +7,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { Ids } from './ids.ts';
 import { Keys } from './principal.ts';
 import { postgresQuotaStore, Quota, redisQuotaStore } from './quota.ts';
+import { SignedLinks } from './signed-links.ts';
 
 export interface ServiceOptions {
   database: DatabaseOptions;
@@ -14,6 +15,8 @@ export interface ServiceOptions {
   clock?: Clock;
   /** Newest first; without any, one is made and kept in the database. */
   idKeys?: string[];
+  /** The address from outside; the server fills in where it listens when there is none. */
+  baseUrl?: string;
   redisUrl?: string;
   quotaPerMinute?: number;
   failedKeysPerMinute?: number;
@@ -35,11 +38,14 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       : postgresQuotaStore(database);
     const keys = new Keys(database, clock, options.failedKeysPerMinute ?? 20);
     const quota = new Quota(store, clock, options.quotaPerMinute ?? 1200);
+    const secrets = options.idKeys ?? [await keptIdKey(database)];
     return {
       database,
-      ids: new Ids(options.idKeys ?? [await keptIdKey(database)]),
+      ids: new Ids(secrets),
       keys,
       quota,
+      links: new SignedLinks(secrets),
+      baseUrl: options.baseUrl ?? '',
       clock,
       log,
       checkOutputs: options.checkOutputs ?? false,

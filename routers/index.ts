@@ -2,10 +2,13 @@
 import { catalogue } from './catalogue/index.ts';
 import { crm } from './crm/index.ts';
 import { router } from './operation.ts';
+import { projects } from './projects/index.ts';
+import { purchases } from './purchases/index.ts';
+import { recurring } from './recurring/index.ts';
 import { sales } from './sales/index.ts';
 import { time } from './time/index.ts';
 
 /** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
-export const areas = { crm, catalogue, sales, time };
+export const areas = { crm, catalogue, sales, recurring, purchases, projects, time };
 
-export const appRouter = router({ ...crm, ...catalogue, ...sales, ...time });
+export const appRouter = router({ ...crm, ...catalogue, ...sales, ...recurring, ...purchases, ...projects, ...time });

@@ -175,6 +175,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         header: (name, value) => {
           ctx.headers[name] = value;
         },
+        downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
         audit: (kind, id) => {
           written.push({ kind, id });
         },

@@ -10,9 +10,11 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from 'fastify';
 import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
+import { addFileRoutes } from '../bridges/files.ts';
 import { addMcpRoutes } from '../bridges/mcp.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
@@ -42,7 +44,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   const log: FastifyBaseLogger = service.log;
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     trustProxy: options.trustProxy,
     exposeHeadRoutes: false,
@@ -135,6 +137,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     }
   });
 
+  addFileRoutes(app, service);
   addRestRoutes(app, service);
   addDocs(app);
   addTrpcRoutes(app, service);

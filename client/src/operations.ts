@@ -73,6 +73,32 @@ export interface OpportunitiesCloseOutput {
   motivo: string;
 }
 
+/** What `lossReasons.list` takes. */
+export interface LossReasonsListInput {
+  /** Añade el uso en este funnel */
+  funnel_fk?: string | number;
+}
+
+/** What `lossReasons.list` answers. */
+export interface LossReasonsListOutput {
+  motivos: Array<{
+    motivoId: string;
+    motivo: string;
+    uso_funnel?: {
+      perdidas: number;
+      valor: number;
+    };
+  }>;
+  funnel?: {
+    funnelId: string;
+    funnel: string;
+  };
+  sin_motivo?: {
+    perdidas: number;
+    valor: number;
+  };
+}
+
 /** What `products.list` takes. */
 export interface ProductsListInput {
   /** Texto en descripción, referencia, SKU o código EAN */
@@ -205,6 +231,435 @@ export interface DeliveryNotesCreateInput {
 /** What `deliveryNotes.create` answers. */
 export type DeliveryNotesCreateOutput = string;
 
+/** What `estimates.get` takes. */
+export interface EstimatesGetInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+}
+
+/** What `estimates.get` answers. */
+export interface EstimatesGetOutput {
+  tipo: 'presupuesto';
+  presupuestoId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    clienteId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+  }>;
+}
+
+/** What `estimates.listAttachments` takes. */
+export interface EstimatesListAttachmentsInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+}
+
+/** What `estimates.listAttachments` answers. */
+export interface EstimatesListAttachmentsOutput {
+  total_adjuntos: number;
+  adjuntos: Array<{
+    adjuntoId: string;
+    nombre: string;
+    tipo_mime: string;
+    tamano: number;
+    fecha_subida: string;
+    url: string;
+  }>;
+}
+
+/** What `recurrings.create` takes. */
+export interface RecurringsCreateInput {
+  /** Cliente de facturación */
+  cliente: {
+    /** Cliente existente: se usa tal cual y lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio si hay que crear el cliente */
+    nombre_fiscal?: string;
+    /** Busca el cliente y lo actualiza, o lo crea */
+    cif?: string;
+    direccion?: string;
+    cp?: string;
+    poblacion?: string;
+    provincia?: string;
+    pais?: string;
+    email?: string;
+  };
+  pedido: {
+    /** Descripción de la recurrencia */
+    obra: string;
+  };
+  /** Líneas de un ciclo */
+  detalles: Array<{
+    /** Unidades */
+    cantidad: number;
+    /** Artículo; sin importe_unitario, iva o descripcion toma los suyos */
+    articulo_fk?: string | number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA */
+    importe_unitario?: number;
+    /** Porcentaje */
+    iva?: number;
+  }>;
+}
+
+/** What `recurrings.create` answers. */
+export type RecurringsCreateOutput = string;
+
+/** What `recurrings.listNew` takes. */
+export interface RecurringsListNewInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+}
+
+/** What `recurrings.listNew` answers. */
+export interface RecurringsListNewOutput {
+  fecha_inicio: string;
+  fecha_fin: string;
+  num_recurrentes: number;
+  importe_total: number;
+  por_periodicidad: Record<string, {
+    periodicidad_dias: number;
+    num: number;
+    importe_total: number;
+    recurrentes: Array<{
+      recurrenteId: string;
+      descripcion: string;
+      importe: number;
+      fecha_creacion: string;
+      fecha_inicio: string | null;
+      fecha_caducidad: string | null;
+      cliente: {
+        clienteId: string;
+        nombre_fiscal: string;
+      };
+    }>;
+  }>;
+}
+
+/** What `recurrings.listRenewals` takes. */
+export interface RecurringsListRenewalsInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+}
+
+/** What `recurrings.listRenewals` answers. */
+export interface RecurringsListRenewalsOutput {
+  fecha_inicio: string;
+  fecha_fin: string;
+  renovaciones_previstas: {
+    num: number;
+    importe_total: number;
+  };
+  renovaciones_generadas: {
+    num: number;
+    importe_total: number;
+  };
+  por_periodicidad: Record<string, {
+    periodicidad_dias: number;
+    previstas_num: number;
+    previstas_importe: number;
+  }>;
+  recurrentes: Array<{
+    recurrenteId: string;
+    descripcion: string;
+    periodicidad: string;
+    periodicidad_dias: number;
+    importe_por_renovacion: number;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+    };
+    renovaciones_previstas: {
+      num: number;
+      fechas: string[];
+      importe_total: number;
+    };
+    renovaciones_generadas: {
+      num: number;
+      importe_total: number;
+    };
+  }>;
+}
+
+/** What `purchaseInvoices.list` takes. */
+export interface PurchaseInvoicesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo las de este proveedor */
+  proveedorId?: string | number;
+  /** true: solo pagadas; false: solo pendientes */
+  pagada?: boolean;
+  /** Código de clasificación fiscal */
+  subtipo?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `purchaseInvoices.list` answers. */
+export interface PurchaseInvoicesListOutput {
+  total_facturas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  facturas: Array<{
+    facturaCompraId: string;
+    numero: string;
+    fecha: string;
+    proveedor: {
+      proveedorId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string | null;
+    };
+    base_imponible: number;
+    saldo: number;
+    pagada: boolean;
+    subtipo: string;
+  }>;
+}
+
+/** What `purchaseDeliveryNotes.list` takes. */
+export interface PurchaseDeliveryNotesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo los de este proveedor */
+  proveedorId?: string | number;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `purchaseDeliveryNotes.list` answers. */
+export interface PurchaseDeliveryNotesListOutput {
+  total_albaranes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  documentos: Array<{
+    albaranCompraId: string;
+    numero: string;
+    fecha: string;
+    proveedor: {
+      proveedorId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string | null;
+    };
+    base_imponible: number;
+  }>;
+}
+
+/** What `purchasesReport.get` takes. */
+export interface PurchasesReportGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  /** Añade la agrupación */
+  agrupar?: 'mes' | 'proveedor' | 'subtipo';
+}
+
+/** What `purchasesReport.get` answers. */
+export interface PurchasesReportGetOutput {
+  fecha_inicio: string;
+  fecha_fin: string;
+  total_compras: number;
+  num_documentos: number;
+  agrupacion?: {
+    por: 'mes';
+    grupos: Array<{
+      mes: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  } | {
+    por: 'proveedor';
+    grupos: Array<{
+      proveedorId: string;
+      nombre_fiscal: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  } | {
+    por: 'subtipo';
+    grupos: Array<{
+      subtipo: string | null;
+      titulo: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  };
+}
+
+/** What `projects.list` takes. */
+export interface ProjectsListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Texto en la descripción o el número */
+  busqueda?: string;
+  /** Solo los de este cliente */
+  clienteId?: string | number;
+  /** Solo los de este estado */
+  estadoId?: string | number;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `projects.list` answers. */
+export interface ProjectsListOutput {
+  total_proyectos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  proyectos: Array<{
+    proyectoId: string;
+    numero: string;
+    descripcion: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string;
+      rgpd: {
+        comunicaciones_email: boolean | null;
+        comunicaciones_whatsapp: boolean | null;
+        comunicaciones_sms: boolean | null;
+        tratamiento_imagenes: boolean | null;
+      };
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    presupuesto_coste: number;
+    presupuesto_venta: number;
+    economico: {
+      ventas: number;
+      compras: number;
+      coste_personal: number;
+      coste_maquinaria: number;
+      costes: number;
+      resultado: number;
+      margen: number;
+      horas: number;
+    };
+  }>;
+}
+
+/** What `tasks.list` takes. */
+export interface TasksListInput {
+  /** Solo las de este proyecto */
+  proyectoId?: string | number;
+  /** Solo las de este estado */
+  estadoId?: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** true: solo las vencidas */
+  vencidas?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `tasks.list` answers. */
+export interface TasksListOutput {
+  total_tareas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  tareas: Array<{
+    tareaId: string;
+    titulo: string;
+    proyecto: {
+      proyectoId: string;
+      numero: string;
+      descripcion: string;
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    responsable: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    fecha_inicio: string | null;
+    fecha_prevista_fin: string | null;
+    progreso: number;
+    vencida: boolean;
+    importe_presupuestado: number;
+  }>;
+}
+
 /** What `timeEntries.list` takes. */
 export interface TimeEntriesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -296,6 +751,135 @@ export interface EmployeesGetOutput {
   };
 }
 
+/** What `contracts.list` takes. */
+export interface ContractsListInput {
+  /** Solo los de esta persona */
+  empleadoId?: string | number;
+  /**
+   * false: todo el historial
+   * @default true
+   */
+  vigentes?: boolean;
+}
+
+/** What `contracts.list` answers. */
+export interface ContractsListOutput {
+  total_contratos: number;
+  contratos: Array<{
+    contratoId: string;
+    empleado: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    tipo_contrato: {
+      tipoContratoId: string;
+      titulo: string;
+    };
+    departamento: {
+      departamentoId: string;
+      titulo: string;
+    };
+    fecha_alta: string;
+    fecha_baja: string | null;
+    fecha_fin_periodo_pruebas: string | null;
+    vigente: boolean;
+    minimo_horas_dia_laborable: number;
+    modo_turno: string;
+    turnoId: string;
+    firmado: boolean;
+  }>;
+}
+
+/** What `absences.list` takes. */
+export interface AbsencesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  /** Solo las de esta persona */
+  empleadoId?: string | number;
+  /** Código del tipo, como en la respuesta */
+  tipo?: string;
+  /** true: también las rechazadas */
+  incluir_rechazadas?: boolean;
+}
+
+/** What `absences.list` answers. */
+export interface AbsencesListOutput {
+  periodo: {
+    desde: string;
+    hasta: string;
+  };
+  total_ausencias: number;
+  ausencias: Array<{
+    ausenciaId: string;
+    empleado: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    titulo: string;
+    tipo: string;
+    tipo_titulo: string;
+    fecha_inicio: string;
+    fecha_fin: string;
+    dias_en_periodo: number;
+    porcentaje_imputable: number;
+    autorizada: boolean;
+    rechazada: boolean;
+  }>;
+}
+
+/** What `workCalendar.get` takes. */
+export interface WorkCalendarGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  /** Añade los días de esta persona */
+  empleadoId?: string | number;
+  /** true: también sus solicitudes rechazadas */
+  incluir_rechazadas?: boolean;
+}
+
+/** What `workCalendar.get` answers. */
+export interface WorkCalendarGetOutput {
+  periodo: {
+    desde: string;
+    hasta: string;
+  };
+  empleado?: {
+    empleadoId: string;
+    nombre: string;
+    apellidos: string;
+  };
+  total_dias: number;
+  dias_empresa: number;
+  dias_empleado: number;
+  dias: Array<{
+    diaId: string;
+    ambito: 'empresa';
+    titulo: string;
+    tipo: string;
+    tipo_titulo: string;
+    fecha_inicio: string;
+    fecha_fin: string;
+    dias_en_periodo: number;
+    autorizada: null;
+  } | {
+    diaId: string;
+    ambito: 'empleado';
+    titulo: string;
+    tipo: string;
+    tipo_titulo: string;
+    fecha_inicio: string;
+    fecha_fin: string;
+    dias_en_periodo: number;
+    autorizada: boolean;
+  }>;
+}
+
 /** Every operation of the service, as `client.<resource>.<verb>(input, options)`. */
 export interface AlbaranClient {
   funnels: {
@@ -314,11 +898,19 @@ export interface AlbaranClient {
      */
     create: Write<OpportunitiesCreateInput, OpportunitiesCreateOutput>;
     /**
-     * Cerrar oportunidad. Marca una oportunidad como ganada, perdida (con motivoId de listar_motivos_perdida) o la reabre. oportunidadId: de consultar_oportunidades.
+     * Cerrar oportunidad. Marca una oportunidad como ganada, perdida (con motivoId de lossReasons.list) o la reabre. oportunidadId: de consultar_oportunidades.
      *
      * `PUT /api/v1/crm/opportunities/{oportunidadId}/close`; permiso `svc.write`
      */
     close: Write<OpportunitiesCloseInput, OpportunitiesCloseOutput>;
+  };
+  lossReasons: {
+    /**
+     * Motivos de pérdida. Motivos de pérdida de oportunidades (dan el motivoId de opportunities.close). Con funnel_fk (de funnels.list) añade las pérdidas de ese funnel por motivo.
+     *
+     * `GET /api/v1/crm/loss-reasons`; permiso `svc.read`
+     */
+    list: Read<LossReasonsListInput, LossReasonsListOutput>;
   };
   products: {
     /**
@@ -344,9 +936,83 @@ export interface AlbaranClient {
      */
     create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
   };
+  estimates: {
+    /**
+     * Presupuesto. Un presupuesto con sus líneas. presupuestoId: de consultar_presupuestos.
+     *
+     * `GET /api/v1/estimates/{presupuestoId}`; permiso `svc.read`
+     */
+    get: Read<EstimatesGetInput, EstimatesGetOutput>;
+    /**
+     * Adjuntos de un presupuesto. Ficheros adjuntos de un presupuesto, con una dirección de descarga válida 10 minutos. presupuestoId: de consultar_presupuestos.
+     *
+     * `GET /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.read`
+     */
+    listAttachments: Read<EstimatesListAttachmentsInput, EstimatesListAttachmentsOutput>;
+  };
+  recurrings: {
+    /**
+     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de consultar_clientes, o cif). articulo_fk: de products.list.
+     *
+     * `POST /api/v1/recurring-invoices`; permiso `svc.write`
+     */
+    create: Write<RecurringsCreateInput, RecurringsCreateOutput>;
+    /**
+     * Recurrentes creados. Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
+     *
+     * `GET /api/v1/recurring/new`; permiso `svc.read`
+     */
+    listNew: Read<RecurringsListNewInput, RecurringsListNewOutput>;
+    /**
+     * Renovaciones de recurrentes. Renovaciones previstas de los servicios recurrentes en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa recurrings.listNew.
+     *
+     * `GET /api/v1/recurring/renewals`; permiso `svc.read`
+     */
+    listRenewals: Read<RecurringsListRenewalsInput, RecurringsListRenewalsOutput>;
+  };
+  purchaseInvoices: {
+    /**
+     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de consultar_proveedores. Para totales usa purchasesReport.get.
+     *
+     * `GET /api/v1/purchase-invoices`; permiso `svc.read`
+     */
+    list: PagedRead<PurchaseInvoicesListInput, PurchaseInvoicesListOutput>;
+  };
+  purchaseDeliveryNotes: {
+    /**
+     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de consultar_proveedores. Para facturas usa purchaseInvoices.list.
+     *
+     * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
+     */
+    list: PagedRead<PurchaseDeliveryNotesListInput, PurchaseDeliveryNotesListOutput>;
+  };
+  purchasesReport: {
+    /**
+     * Informe de compras. Total de compras de un periodo (facturas de compra, sin IVA), si se quiere agrupado por mes, proveedor (los 25 mayores) o subtipo fiscal. Para el detalle usa purchaseInvoices.list.
+     *
+     * `GET /api/v1/reports/purchases`; permiso `svc.read`
+     */
+    get: Read<PurchasesReportGetInput, PurchasesReportGetOutput>;
+  };
+  projects: {
+    /**
+     * Proyectos. Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de consultar_clientes; estadoId: de listar_estados_proyecto.
+     *
+     * `GET /api/v1/projects`; permiso `svc.read`
+     */
+    list: PagedRead<ProjectsListInput, ProjectsListOutput>;
+  };
+  tasks: {
+    /**
+     * Tareas. Tareas de proyectos, por fecha prevista de fin. Las fechas filtran por solapamiento; vencidas=true solo las vencidas. proyectoId: de projects.list; estadoId: de listar_estados_tarea.
+     *
+     * `GET /api/v1/tasks`; permiso `svc.read`
+     */
+    list: PagedRead<TasksListInput, TasksListOutput>;
+  };
   timeEntries: {
     /**
-     * Fichajes. Fichajes (entrada y salida) por fecha de entrada, abiertos incluidos. Para filtrar: empleadoId de consultar_empleados, proyectoId de consultar_proyectos.
+     * Fichajes. Fichajes (entrada y salida) por fecha de entrada, abiertos incluidos. Para filtrar: empleadoId de consultar_empleados, proyectoId de projects.list.
      *
      * `GET /api/v1/employees/times`, `GET /api/v1/employees/{empleadoId}/times`; permiso `svc.read`
      */
@@ -360,15 +1026,50 @@ export interface AlbaranClient {
      */
     get: Read<EmployeesGetInput, EmployeesGetOutput>;
   };
+  contracts: {
+    /**
+     * Contratos. Contratos laborales (sin importes). Solo los vigentes salvo vigentes=false. empleadoId: de consultar_empleados.
+     *
+     * `GET /api/v1/employees/contracts`, `GET /api/v1/employees/{empleadoId}/contract`; permiso `svc.read`
+     */
+    list: Read<ContractsListInput, ContractsListOutput>;
+  };
+  absences: {
+    /**
+     * Ausencias. Ausencias de la plantilla que tocan un periodo (vacaciones, bajas, permisos). Sin las rechazadas salvo incluir_rechazadas. empleadoId: de consultar_empleados.
+     *
+     * `GET /api/v1/time-off`; permiso `svc.read`
+     */
+    list: Read<AbsencesListInput, AbsencesListOutput>;
+  };
+  workCalendar: {
+    /**
+     * Calendario laboral. Días no laborables de un periodo: festivos y cierres de la empresa y, con empleadoId (de consultar_empleados), también las ausencias de esa persona.
+     *
+     * `GET /api/v1/work-calendar`, `GET /api/v1/employees/{empleadoId}/work-calendar`; permiso `svc.read`
+     */
+    get: Read<WorkCalendarGetInput, WorkCalendarGetOutput>;
+  };
 }
 
 /** How each method is made. */
 export const methods: Record<string, Record<string, MethodKind>> = {
   funnels: { list: 'read' },
   opportunities: { create: 'write', close: 'write' },
+  lossReasons: { list: 'read' },
   products: { list: 'pages' },
   priceLists: { list: 'read' },
   deliveryNotes: { create: 'write' },
+  estimates: { get: 'read', listAttachments: 'read' },
+  recurrings: { create: 'write', listNew: 'read', listRenewals: 'read' },
+  purchaseInvoices: { list: 'pages' },
+  purchaseDeliveryNotes: { list: 'pages' },
+  purchasesReport: { get: 'read' },
+  projects: { list: 'pages' },
+  tasks: { list: 'pages' },
   timeEntries: { list: 'pages' },
   employees: { get: 'read' },
+  contracts: { list: 'read' },
+  absences: { list: 'read' },
+  workCalendar: { get: 'read' },
 };

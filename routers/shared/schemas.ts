@@ -60,11 +60,12 @@ export const decimalInput = () =>
     .max(1e12)
     .refine((value) => Number(value.toFixed(6)) === value, 'se esperaban como mucho 6 decimales');
 
-/** Non-empty text of an input, trimmed, without NUL (which PostgreSQL can't hold). */
+/** Text of an input, trimmed; half characters are replaced, and NUL is refused: PostgreSQL can't hold either. */
 export const text = (max = 1000) =>
   z
     .string()
     .trim()
+    .overwrite((value) => value.toWellFormed())
     .max(max)
     .refine((value) => !value.includes('\0'), 'contiene un carácter no admitido');
 

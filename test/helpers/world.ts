@@ -61,6 +61,7 @@ export async function startServer(options: ServerOptions = {}) {
   });
   const http = await makeHttp(service, { corsOrigins, trustProxy });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
+  service.baseUrl ||= url;
   const stop = async () => {
     await http.close();
     await service.close();

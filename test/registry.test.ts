@@ -1,0 +1,560 @@
+// What holds for every operation there is, whatever it does: walked from the registry, so that the next one is held to it too.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Operation, operations, type Route } from '../bridges/operations.ts';
+import { entities } from '../entities/index.ts';
+import { fieldName } from '../platform/errors.ts';
+import { KINDS, type Kind } from '../platform/ids.ts';
+import { idMarks } from '../routers/shared/id.ts';
+import { unwrap } from '../routers/shared/walk.ts';
+import { copiesOf, EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from './helpers/examples.ts';
+import { recordStatements, type Statement } from './helpers/statements.ts';
+import { type Answer, type Company, type Server, startServer, TestClock } from './helpers/world.ts';
+
+type Input = Record<string, unknown>;
+type Path = readonly (string | number)[];
+
+let server: Server;
+/** Reads leave it as it is; what writes gets one of its own. */
+let reader: Company;
+const newCompany = (records = [...exampleRecords]) => server.company(records, { cuenta: exampleAccount });
+
+beforeAll(async () => {
+  server = await startServer({ clock: new TestClock(EXAMPLE_NOW), quotaPerMinute: 1_000_000 });
+  reader = await newCompany();
+});
+afterAll(() => server.stop());
+
+const exampleOf = ({ path }: Operation): Input => structuredClone(examples[path] ?? {});
+const companyFor = (operation: Operation) => (operation.write ? newCompany() : reader);
+
+/** The operation by one of its paths, the rest of its input in the query or the body. */
+async function callRoute(company: Company, { method, path, parameters }: Route, input: Input): Promise<Answer> {
+  const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name])));
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !parameters.includes(name)));
+  if (method === 'GET') return company.get(url, rest);
+  return method === 'POST' ? company.post(url, rest) : company.put(url, rest);
+}
+
+/** Every value that an input schema has room for, by where it stands; of lists, in their first element. */
+function* places(schema: z.core.$ZodType, path: Path = []): Generator<{ path: Path; schema: z.core.$ZodType }> {
+  const inner = unwrap(schema);
+  if (path.length > 0) yield { path, schema: inner };
+  if (isId(inner)) return;
+  if (inner instanceof z.ZodObject) {
+    for (const [name, property] of Object.entries(inner._zod.def.shape)) yield* places(property, [...path, name]);
+  } else if (inner instanceof z.ZodArray) {
+    yield* places(inner._zod.def.element, [...path, 0]);
+  } else if (inner instanceof z.ZodUnion) {
+    for (const option of inner._zod.def.options) yield* places(option, path);
+  }
+}
+
+const placesOf = ({ input }: Operation, wanted: (schema: z.core.$ZodType) => boolean) => {
+  const found = new Map<string, Path>();
+  for (const { path, schema } of places(input)) if (wanted(schema)) found.set(fieldName(path), path);
+  return [...found.values()];
+};
+
+const valueAt = (input: Input, path: Path) =>
+  path.reduce<unknown>((value, step) => (value as Record<string | number, unknown> | undefined)?.[step], input);
+
+/** The input with another value at one place. */
+function withValue(input: Input, path: Path, value: unknown): Input {
+  const changed = structuredClone(input);
+  let container: Record<string | number, unknown> = changed;
+  for (const step of path.slice(0, -1)) {
+    container[step] ??= {};
+    container = container[step] as Record<string | number, unknown>;
+  }
+  const last = path.at(-1);
+  if (last !== undefined) container[last] = value;
+  return changed;
+}
+
+// By get, which also finds the mark of a schema that this one is a described copy of.
+const isId = (schema: z.core.$ZodType) => idMarks.get(schema) !== undefined;
+const isDate = (schema: z.core.$ZodType) => schema instanceof z.ZodISODate;
+const isText = (schema: z.core.$ZodType) => schema instanceof z.ZodString || isId(schema);
+
+describe('every operation', () => {
+  test.each(operations.map((operation) => [operation.path, operation] as const))(
+    '%s says what it is',
+    (_, operation) => {
+      const { title, description, alias, tool, routes, input } = operation;
+      expect(title).toMatch(/^\p{Lu}.{2,59}$/u);
+      expect(description).toMatch(/^\p{Lu}.{20,600}\.$/su);
+      expect(alias).toMatch(/^[a-z]+([A-Z][a-z]+)+$/);
+      expect(tool).toMatch(/^[a-z]+(_[a-z]+)+$/);
+      expect(routes.length).toBeGreaterThan(0);
+      for (const { path, parameters } of routes) {
+        expect(path).toMatch(/^(\/([a-z][a-z-]*|\{\w+\}))+$/);
+        for (const parameter of parameters) expect(Object.keys(input.shape), path).toContain(parameter);
+      }
+    },
+  );
+
+  test('has an example, and no example is of an operation that is not there', () => {
+    expect(Object.keys(examples).toSorted()).toEqual(operations.map(({ path }) => path).toSorted());
+  });
+
+  test('has names and paths of its own', () => {
+    const aliases = operations.map(({ alias }) => alias);
+    expect(new Set(aliases).size).toBe(aliases.length);
+    const urls = operations.flatMap(({ routes }) =>
+      routes.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`),
+    );
+    expect(new Set(urls).size).toBe(urls.length);
+  });
+
+  test('is read by GET, and written by POST or PUT', () => {
+    for (const { path, write, routes } of operations) {
+      for (const { method } of routes) expect(method === 'GET', path).toBe(!write);
+    }
+  });
+
+  test('names the tools it speaks of as they are', () => {
+    const tools = new Set(operations.map(({ tool }) => tool));
+    const unknown = operations.flatMap(({ path, description }) =>
+      (description.match(/\b(consultar|listar|obtener|crear|mover|cerrar)_\w+/g) ?? [])
+        .filter((name) => !tools.has(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('[VER-01] the v0 alias and every path answer the same:', () => {
+  // What two companies never share: numbers given by the service, and ids.
+  const shape = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(value, (_, inner) =>
+        (typeof inner === 'string' && /^[a-z][\w-]{22}$/.test(inner)) || (typeof inner === 'number' && inner > 1e9)
+          ? '<id>'
+          : inner,
+      ),
+    );
+
+  test.each(operations.map((operation) => [operation.path, operation] as const))('%s', async (_, operation) => {
+    const byAlias = await (await companyFor(operation)).alias(operation.alias, exampleOf(operation));
+    expect([byAlias.status, byAlias.body.errorMsg]).toEqual([200, '']);
+    expect(byAlias.headers.get('x-ignored-parameters')).toBeNull();
+    for (const route of operation.routes) {
+      const byPath = await callRoute(await companyFor(operation), route, exampleOf(operation));
+      expect(byPath.status, route.path).toBe(200);
+      expect(byPath.headers.get('x-ignored-parameters')).toBeNull();
+      if (operation.write) expect(shape(byPath.body), route.path).toEqual(shape(byAlias.body));
+      else expect(byPath.body, route.path).toEqual(byAlias.body);
+    }
+  });
+
+  test.each(operations.map((operation) => [operation.path, operation] as const))(
+    '%s, errors too',
+    async (_, operation) => {
+      const input = { ...exampleOf(operation), fecha_inicio: 'ayer', pagina: 0, datos: 1, cliente: 1, resultado: 1 };
+      const byAlias = await reader.alias(operation.alias, input);
+      for (const route of operation.routes) {
+        const byPath = await callRoute(reader, route, input);
+        expect([byPath.status, byPath.body.errorMsg], route.path).toEqual([byAlias.status, byAlias.body.errorMsg]);
+      }
+    },
+  );
+});
+
+describe('[TEN-01] [ID-05] another company’s id behaves as one that does not exist, wherever an id may stand:', () => {
+  let other: Company;
+  beforeAll(async () => {
+    // The same records, with numbers that only this company has.
+    const withoutIds = JSON.parse(JSON.stringify(exampleRecords, (name, value) => (name === 'id' ? undefined : value)));
+    other = await newCompany(withoutIds);
+  });
+
+  async function numberOf(kind: Kind, account: number): Promise<number> {
+    const { rows } = await server.service.database.pool.query<{ id: number }>(
+      `select id from ${KINDS[kind].table} where account_id = $1 order by id limit 1`,
+      [account],
+    );
+    const [first] = rows;
+    if (!first) throw new Error(`The examples have no ${kind}`);
+    return first.id;
+  }
+
+  const withIds = operations.filter((operation) => placesOf(operation, isId).length > 0);
+
+  test.each(withIds.map((operation) => [operation.path, operation] as const))('%s', async (_, operation) => {
+    const company = await companyFor(operation);
+    const { ids } = server.service;
+    for (const { path, schema } of places(operation.input)) {
+      const mark = idMarks.get(schema);
+      if (!mark) continue;
+      const where = fieldName(path);
+      const ask = (value: unknown) => company.alias(operation.alias, withValue(exampleOf(operation), path, value));
+      const theirs = await numberOf(mark.kind, other.id);
+      const nobodys = await ask(999_999_999_999);
+      expect([nobodys.status, nobodys.body.errorMsg], where).toEqual([
+        mark.unknown === 'notFound' ? 404 : 400,
+        expect.stringContaining(where),
+      ]);
+      const foreign = {
+        number: theirs,
+        digits: String(theirs),
+        'their id': ids.seal(other.id, mark.kind, theirs),
+        'an id made for this company': ids.seal(company.id, mark.kind, theirs),
+        'an id of another kind': ids.seal(
+          company.id,
+          mark.kind === 'client' ? 'project' : 'client',
+          await numberOf(mark.kind, company.id),
+        ),
+        'an id cut short': ids.seal(company.id, mark.kind, await numberOf(mark.kind, company.id)).slice(0, -1),
+        'no id at all': 'x',
+      };
+      for (const [form, value] of Object.entries(foreign)) {
+        const answer = await ask(value);
+        expect([answer.status, answer.body], `${where}: ${form}`).toEqual([nobodys.status, nobodys.body]);
+      }
+    }
+  });
+
+  test('[ID-03] a number, its digits and the sealed id are the same record, wherever an id may stand', async () => {
+    for (const operation of withIds) {
+      for (const { path, schema } of places(operation.input)) {
+        const mark = idMarks.get(schema);
+        const number = valueAt(exampleOf(operation), path);
+        if (!mark || typeof number !== 'number') continue;
+        for (const sealed of [false, true]) {
+          const company = await companyFor(operation);
+          const value = sealed ? server.service.ids.seal(company.id, mark.kind, number) : String(number);
+          const answer = await company.alias(operation.alias, withValue(exampleOf(operation), path, value));
+          expect([answer.status, answer.body.errorMsg], `${operation.path} ${fieldName(path)} ${value}`).toEqual([
+            200,
+            '',
+          ]);
+        }
+      }
+    }
+  });
+});
+
+describe('[DATE-01] every date of every operation is a real one, AAAA-MM-DD:', () => {
+  const dated = operations.filter((operation) => placesOf(operation, isDate).length > 0);
+  const bad = [
+    '2025-02-29',
+    '2025-1-5',
+    '05/01/2025',
+    '2025-13-01',
+    '2025-00-10',
+    '2025-01-32',
+    '2025-01-05T00:00:00',
+    ' 2025-01-05',
+    '20250105',
+    'hoy',
+    '',
+    '0000-00-00',
+    '٢٠٢٥-٠١-٠٥',
+    20250105,
+    true,
+    {},
+  ];
+
+  test.each(dated.map((operation) => [operation.path, operation] as const))('%s', async (_, operation) => {
+    for (const path of placesOf(operation, isDate)) {
+      const campo = fieldName(path);
+      for (const value of bad) {
+        const answer = await reader.alias(operation.alias, withValue(exampleOf(operation), path, value));
+        expect(
+          [answer.status, answer.body.data?.map(({ campo }: { campo: string }) => campo)],
+          `${campo} ${value}`,
+        ).toEqual([400, expect.arrayContaining([campo])]);
+        expect(answer.body.errorMsg).toContain(campo);
+      }
+    }
+  });
+
+  test('an end before its start is 400 and names the end; one day is a range', async () => {
+    const ranged = operations.filter(({ input }) => 'fecha_inicio' in input.shape && 'fecha_fin' in input.shape);
+    expect(ranged.length).toBeGreaterThan(0);
+    for (const operation of ranged) {
+      const ask = (fecha_inicio: string, fecha_fin: string) =>
+        reader.alias(operation.alias, { ...exampleOf(operation), fecha_inicio, fecha_fin });
+      const reversed = await ask('2026-02-02', '2026-02-01');
+      expect([reversed.status, reversed.body.data?.[0].campo], operation.path).toEqual([400, 'fecha_fin']);
+      expect((await ask('2026-02-02', '2026-02-02')).status, operation.path).toBe(200);
+    }
+  });
+
+  test('required dates are named when they are missing', async () => {
+    for (const operation of operations) {
+      const required = (['fecha_inicio', 'fecha_fin'] as const).filter((name) => {
+        const property = operation.input.shape[name];
+        return property !== undefined && !property.safeParse(undefined).success;
+      });
+      if (required.length === 0) continue;
+      const { fecha_inicio, fecha_fin, ...rest } = exampleOf(operation);
+      const answer = await reader.alias(operation.alias, rest);
+      expect([answer.status, answer.body.data.map(({ campo }: { campo: string }) => campo)], operation.path).toEqual([
+        400,
+        required,
+      ]);
+      expect(answer.body.errorMsg, operation.path).toContain(required[0]);
+    }
+  });
+});
+
+describe('every paginated list', () => {
+  const lists = operations.filter(({ input }) => 'pagina' in input.shape);
+  const LONG = new Set(['timeEntries.list', 'projects.times']);
+
+  test.each(lists.map((operation) => [operation.path, operation] as const))(
+    '[PAG-01] [PAG-02] %s',
+    async (_, operation) => {
+      const { pagina, por_pagina, ...filters } = exampleOf(operation);
+      const ask = async (more: Input) => {
+        const { status, body } = await reader.alias(operation.alias, { ...filters, ...more });
+        return { status, ...body };
+      };
+      const [size, max] = LONG.has(operation.path) ? [200, 1000] : [100, 500];
+      const usual = await ask({});
+      expect(usual.data).toMatchObject({ pagina: 1, por_pagina: size });
+      const total = usual.data[Object.keys(usual.data).find((name) => name.startsWith('total_')) ?? ''];
+      expect(total).toBeGreaterThan(0);
+      expect(usual.data.num_paginas).toBe(1);
+
+      expect((await ask({ por_pagina: max })).data.por_pagina).toBe(max);
+      for (const more of [max + 1, 1_000_000_000]) expect((await ask({ por_pagina: more })).data.por_pagina).toBe(max);
+      for (const bad of [0, -1, 1.5, '1', 'x', true, [], {}]) {
+        for (const name of ['pagina', 'por_pagina']) {
+          const answer = await ask({ [name]: bad });
+          expect([answer.status, answer.data[0].campo], `${name} ${bad}`).toEqual([400, name]);
+        }
+      }
+
+      const rowsOf = (data: Record<string, unknown>) => Object.values(data).find((value) => Array.isArray(value));
+      for (const beyond of [total + 1, 1_000_000, 2 ** 31, 2 ** 53 - 1]) {
+        const past = await ask({ pagina: beyond, por_pagina: 1 });
+        expect(past.status, String(beyond)).toBe(200);
+        expect({ ...past.data, pagina: 1, por_pagina: size, num_paginas: 1 }, String(beyond)).toEqual({
+          ...usual.data,
+          ...Object.fromEntries(
+            Object.entries(usual.data).flatMap(([name, value]) => (Array.isArray(value) ? [[name, []]] : [])),
+          ),
+        });
+        expect(past.data).toMatchObject({ pagina: beyond, por_pagina: 1, num_paginas: total });
+      }
+      const furthest = await ask({ pagina: 2 ** 53 - 1, por_pagina: max });
+      expect([furthest.status, rowsOf(furthest.data)]).toEqual([200, []]);
+    },
+  );
+
+  test('[PAG-02] pages neither repeat nor skip a record, and are those of the whole list in order', async () => {
+    const company = await newCompany([...exampleRecords, ...copiesOf(6)]);
+    for (const operation of lists) {
+      // Without what narrows the list down to one.
+      const wide = Object.fromEntries(
+        Object.entries(exampleOf(operation)).filter(
+          ([name]) =>
+            name === 'fecha_inicio' ||
+            name === 'fecha_fin' ||
+            operation.routes.every(({ parameters }) => parameters.includes(name)),
+        ),
+      );
+      const ask = async (more: Input) => (await company.alias(operation.alias, { ...wide, ...more })).body.data;
+      const rowsOf = (data: Record<string, unknown>) =>
+        Object.values(data).find((value): value is unknown[] => Array.isArray(value)) ?? [];
+      const whole = await ask({});
+      expect(rowsOf(whole).length, operation.path).toBeGreaterThan(3);
+      for (const por_pagina of [1, 3]) {
+        const num_paginas = Math.ceil(rowsOf(whole).length / por_pagina);
+        const pages = [];
+        for (let pagina = 1; pagina <= num_paginas; pagina++) {
+          const page = await ask({ pagina, por_pagina });
+          expect(page, operation.path).toMatchObject({ pagina, por_pagina, num_paginas });
+          pages.push(...rowsOf(page));
+        }
+        expect(pages, operation.path).toEqual(rowsOf(whole));
+      }
+    }
+  });
+});
+
+describe('[ENV-04] nothing that is sent makes a fault of ours:', () => {
+  const junk = [
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e308,
+    2 ** 53,
+    99_999_999_999,
+    '',
+    ' ',
+    'x',
+    'a\0b',
+    '\u0000',
+    '\ud800',
+    "'; drop table accounts --",
+    '%',
+    '_',
+    '\\',
+    '🙂'.repeat(300),
+    'x'.repeat(20_000),
+    [],
+    [null],
+    [[]],
+    {},
+    { id: null },
+    { __proto__x: 1 },
+  ];
+
+  test.each(operations.map((operation) => [operation.path, operation] as const))(
+    '%s',
+    { timeout: 60_000 },
+    async (_, operation) => {
+      const company = await newCompany();
+      for (const { path } of places(operation.input)) {
+        for (const value of junk) {
+          const answer = await company.alias(operation.alias, withValue(exampleOf(operation), path, value));
+          const about = `${fieldName(path)} ${JSON.stringify(value)?.slice(0, 50)}: ${answer.text.slice(0, 300)}`;
+          expect([200, 400, 404], about).toContain(answer.status);
+        }
+      }
+    },
+  );
+
+  test('NUL, which the database can’t hold, is refused in every text and names no record', async () => {
+    for (const operation of operations) {
+      for (const path of placesOf(operation, isText)) {
+        const answer = await reader.alias(operation.alias, withValue(exampleOf(operation), path, 'a\0b@example.com'));
+        expect([400, 404], `${operation.path} ${fieldName(path)}: ${answer.text}`).toContain(answer.status);
+        expect(answer.body.errorMsg, operation.path).toContain(fieldName(path));
+      }
+    }
+  });
+});
+
+describe('the statements of every operation:', () => {
+  const companyTables = new Set(
+    entities
+      .map(({ meta }) => meta)
+      .filter(({ rowLevelSecurity }) => rowLevelSecurity)
+      .map(({ tableName }) => tableName),
+  );
+  const WORKING_TIME = [
+    'time_entries',
+    'contracts',
+    'absences',
+    'calendar_entries',
+    'employees',
+    'shifts',
+    'contract_types',
+    'departments',
+    'day_types',
+    'machines',
+  ];
+  /** Found by what is unique in the whole service, before the company is known. */
+  const BEFORE_THE_COMPANY = /^select \* from "api_keys" where "key" = \$1 and "revoked_at" is null$/;
+
+  const tablesIn = ({ text }: Statement) =>
+    [...text.matchAll(/\b(?:from|join|into|update)\s+(?:only\s+)?"?(\w+)"?/gi)].flatMap(([, table = '']) =>
+      companyTables.has(table) ? [table] : [],
+    );
+
+  async function statementsOf(operation: Operation, company: Company, statements: ReturnType<typeof recordStatements>) {
+    statements.take();
+    const answer = await company.alias(operation.alias, exampleOf(operation));
+    expect([answer.status, answer.body.errorMsg], operation.path).toEqual([200, '']);
+    return statements.take();
+  }
+
+  test('[TEN-02] each that touches a company’s table names the company itself, once for every table at least', async () => {
+    await using own = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    const statements = recordStatements(own.service);
+    expect(companyTables.size).toBeGreaterThan(40);
+    const seen = new Set<string>();
+    for (const operation of operations) {
+      const company = await own.company([...exampleRecords], { cuenta: exampleAccount });
+      for (const statement of await statementsOf(operation, company, statements)) {
+        const tables = tablesIn(statement);
+        for (const table of tables) seen.add(table);
+        if (tables.length === 0 || BEFORE_THE_COMPANY.test(statement.text)) continue;
+        const named = statement.text.match(/\baccount_id\b/g)?.length ?? 0;
+        const byId = tables.every((table) => table === 'accounts') && /"?id"? = \$\d/.test(statement.text);
+        if (!byId) expect(named, `${operation.path}: ${statement.text}`).toBeGreaterThanOrEqual(tables.length);
+      }
+    }
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  test('[TIM-01] none writes working time, nor has a way in that could', async () => {
+    await using own = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    const statements = recordStatements(own.service);
+    const company = await own.company([...exampleRecords], { cuenta: exampleAccount });
+    const contents = async () => {
+      const found: Record<string, unknown> = {};
+      for (const table of WORKING_TIME) {
+        const { rows } = await own.service.database.pool.query(
+          `select * from ${table} where account_id = $1 order by id`,
+          [company.id],
+        );
+        expect(rows.length, table).toBeGreaterThan(0);
+        found[table] = rows;
+      }
+      return found;
+    };
+    const before = await contents();
+    const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+(?:only\s+)?"?(\w+)"?/gi;
+    for (const operation of operations) {
+      const sent = await statementsOf(operation, company, statements);
+      const written = sent.flatMap(({ text }) => [...text.matchAll(writes)].map(([, table = '']) => table));
+      for (const table of WORKING_TIME) expect(written, operation.path).not.toContain(table);
+    }
+    expect(await contents()).toEqual(before);
+    for (const { write, routes, area } of operations) {
+      if (!write) continue;
+      expect(area).not.toBe('time');
+      for (const { path } of routes) expect(path).not.toMatch(/employees|work-calendar|time|contract|absence/);
+    }
+  });
+
+  test('a read sends as many for many records as for few', async () => {
+    await using own = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    const statements = recordStatements(own.service);
+    const few = await own.company([...exampleRecords], { cuenta: exampleAccount });
+    const many = await own.company([...exampleRecords, ...copiesOf(15)], { cuenta: exampleAccount });
+    for (const operation of operations.filter(({ write }) => !write)) {
+      const { pagina, por_pagina, ...input } = exampleOf(operation);
+      // With its filters and without: what a list reads is another thing.
+      const wide = Object.fromEntries(
+        Object.entries(input).filter(
+          ([name]) => operation.input.shape[name] && !z.safeParse(operation.input.shape[name], undefined).success,
+        ),
+      );
+      for (const asked of [input, wide]) {
+        const counts = [];
+        for (const company of [few, many]) {
+          await company.alias(operation.alias, asked);
+          statements.take();
+          expect((await company.alias(operation.alias, asked)).status, operation.path).toBe(200);
+          counts.push(statements.take().filter(({ text }) => !/quota_windows|^begin|^set|^commit/.test(text)).length);
+        }
+        expect(counts[1], operation.path).toBe(counts[0]);
+      }
+    }
+  });
+
+  test('a read writes nothing: its transaction is read-only', async () => {
+    await using own = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    const statements = recordStatements(own.service);
+    const company = await own.company([...exampleRecords], { cuenta: exampleAccount });
+    await company.get('/crm/funnels');
+    await own.service.keys.close();
+    for (const operation of operations.filter(({ write }) => !write)) {
+      const sent = await statementsOf(operation, company, statements);
+      const begins = sent.filter(({ text }) => text.startsWith('begin') && !text.includes('quota'));
+      expect(
+        begins.some(({ text }) => text.startsWith('begin read only;')),
+        operation.path,
+      ).toBe(true);
+    }
+  });
+});

@@ -124,6 +124,40 @@ describe('every operation', () => {
   });
 });
 
+test('[ENV-08] null is only where the specification, or what was decided beside it, states it', () => {
+  const STATED = [
+    /\bfecha_\w+$/, // a date that is not set
+    /\.salida\.(fecha|hora|metodo)$/,
+    /\.(observaciones|autorizada|contrato_vigente|precio_con_iva|ausencia|valor_cierre)$/,
+    /\.rgpd\.\w+$/,
+    /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
+    /\.proveedor\.movil$/,
+    /\.proveedores\[\]\.movil$/,
+    /\.grupos\[\]\.(subtipo|proyectoId|familiaId)$/,
+  ];
+  const unstated = operations.flatMap(({ path, output }) =>
+    [...new Set(nullable(output))]
+      .filter((place) => !STATED.some((stated) => stated.test(place)))
+      .map((place) => path + place),
+  );
+  expect(unstated).toEqual([]);
+});
+
+/** Where an output schema allows null. */
+function* nullable(schema: z.core.$ZodType, path = ''): Generator<string> {
+  if (schema instanceof z.ZodNull) yield path;
+  else if (schema instanceof z.ZodNullable) {
+    yield path;
+    yield* nullable(schema._zod.def.innerType, path);
+  } else if (schema instanceof z.ZodOptional) yield* nullable(schema._zod.def.innerType, path);
+  else if (schema instanceof z.ZodArray) yield* nullable(schema._zod.def.element, `${path}[]`);
+  else if (schema instanceof z.ZodRecord) yield* nullable(schema._zod.def.valueType, `${path}{}`);
+  else if (schema instanceof z.ZodUnion) for (const option of schema._zod.def.options) yield* nullable(option, path);
+  else if (schema instanceof z.ZodObject) {
+    for (const [name, property] of Object.entries(schema._zod.def.shape)) yield* nullable(property, `${path}.${name}`);
+  }
+}
+
 describe('[VER-01] the v0 alias and every path answer the same:', () => {
   // What two companies never share: numbers given by the service, and ids.
   const shape = (value: unknown): unknown =>

@@ -12,7 +12,7 @@ export const ACCOUNT = 'cuenta';
 
 export const accountSchema = z.strictObject({
   coleccion: z.literal(ACCOUNT),
-  ref: refText(),
+  ref: refText().refine((ref) => !ref.startsWith('@'), 'no puede empezar por @'),
   id: z.int().min(1).nullish(),
   formato: z.literal(FORMAT).nullish(),
   nombre: requiredText(),

@@ -78,7 +78,7 @@ export class Writer {
     this.dayTypes = new Set(types.map(({ code }) => code));
   }
 
-  /** Writes the records. Where the database refuses the batch, one by one, to say of which record it is. */
+  /** Writes the records. What the database refuses is halved until it is one, to say of which record that is. */
   async write(collection: Collection, items: readonly Item[], times: LocalTimes): Promise<Counts> {
     const outcome = await this.#attempt(collection, items, times);
     if (!(outcome instanceof Refused)) return outcome;
@@ -88,8 +88,9 @@ export class Writer {
       return { created: 0, changed: 0 };
     }
     const counts = { created: 0, changed: 0 };
-    for (const one of items) {
-      const { created, changed } = await this.write(collection, [one], times);
+    const half = Math.ceil(items.length / 2);
+    for (const part of [items.slice(0, half), items.slice(half)]) {
+      const { created, changed } = await this.write(collection, part, times);
       counts.created += created;
       counts.changed += changed;
     }
@@ -384,10 +385,8 @@ export class Writer {
     for (const parent of parents) {
       const list = childrenOf(parent.record, name);
       const match = new Match(known.byParent.get(parent.row.id) ?? [], list);
-      const add = (index: number, ref: string | null, id: number | null, values: Row) => {
-        const position = index + 1;
-        const existing = match.take(position, ref, id);
-        const row = { ...values, ref, position, [column]: parent.row.id, id: id ?? existing?.id ?? 0 };
+      const add = (index: number, existing: KnownChild | undefined, values: Row, id: number | null) => {
+        const row = { ...values, position: index + 1, [column]: parent.row.id, id: id ?? existing?.id ?? 0 };
         (existing ? kept : created).push(row);
         if (!existing) changed.push(parent.row.id);
         if (row.id === 0) unnumbered.push(row);
@@ -395,20 +394,22 @@ export class Writer {
       };
       const seen = new Set<string>();
       for (const [index, record] of list.entries()) {
+        const { ref, id } = record;
         const prefix = `${name}[${index}].`;
         const wrong = (campo: string, mensaje: string) => this.#problems.add(parent, prefix + campo, mensaje);
-        const problem = seen.has(record.ref ?? '') ? 'repetida' : match.contradiction(record, known.elsewhere);
-        if (problem === 'repetida') wrong('ref', `${record.ref} ya es la de otro elemento de ${name}`);
-        else if (problem) wrong('id', problem);
-        else {
-          if (record.ref !== null) seen.add(record.ref);
-          const row: Row = {};
-          if (this.#fill(parent, prefix, fields, record, row, parent.row, named, times)) {
-            add(index, record.ref, record.id, row);
-          }
-        }
+        const contradiction = match.contradiction(record, known.elsewhere);
+        // Taken even where it is wrong: what the file does have is not to be removed.
+        const existing = match.take(index + 1, ref, id);
+        const row: Row = { ref };
+        if (ref !== null && seen.has(ref)) wrong('ref', `${ref} ya es la de otro elemento de ${name}`);
+        else if (contradiction) wrong('id', contradiction);
+        else if (this.#fill(parent, prefix, fields, record, row, parent.row, named, times))
+          add(index, existing, row, id);
+        if (ref !== null) seen.add(ref);
       }
-      for (const [index, row] of (standIns.get(parent.row.id) ?? []).entries()) add(index, null, null, row);
+      for (const [index, row] of (standIns.get(parent.row.id) ?? []).entries()) {
+        add(index, match.take(index + 1, null, null), { ...row, ref: null }, null);
+      }
       for (const { id } of match.rest()) {
         removed.push(id);
         changed.push(parent.row.id);

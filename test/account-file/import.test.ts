@@ -131,6 +131,30 @@ describe('matching', () => {
   });
 });
 
+test('two imports at once follow each other, and the second finds what the first made', async () => {
+  const acme = await companies.company();
+  const results = await Promise.all([acme.import(SAMPLE), acme.import(SAMPLE), acme.import(SAMPLE)]);
+  expect(results.map(({ created }) => created).sort()[0]).toBe(0);
+  expect(results.filter(({ created, changed }) => created + changed > 0)).toHaveLength(1);
+  const exported = await acme.exported('fichajes');
+  expect(exported).toHaveLength(2);
+});
+
+test('a stage that is wrong is told as such, not as one that is missing', async () => {
+  const acme = await companies.company();
+  const funnel = (titulo: string) => ({
+    coleccion: 'funnels',
+    ref: 'f',
+    titulo: 'F',
+    etapas: [{ ref: 'e', id: 1, titulo }],
+  });
+  await acme.import([funnel('E'), { coleccion: 'oportunidades', ref: 'o', titulo: 'O', funnel: 'f', etapa: 'e' }]);
+  const renumbered = { ...funnel('E'), etapas: [{ ref: 'e', id: 2, titulo: 'E' }] };
+  expect(await acme.problems([renumbered])).toMatchObject([
+    { campo: 'etapas[0].id', mensaje: 'el registro ya tiene el id 1' },
+  ]);
+});
+
 describe('a new company', () => {
   test('starts with price list 1 and the five types of day', async () => {
     const acme = await companies.company();
@@ -181,7 +205,8 @@ describe('a new company', () => {
     const acme = await companies.company();
     await acme.import([], { actor: 'eva', requestId: 'r-1' });
     await acme.import([]);
-    expect(await acme.rows('audit_records')).toMatchObject([
+    const imports = (await acme.rows('audit_records')).filter(({ operation }) => operation === 'import');
+    expect(imports).toMatchObject([
       {
         actor: 'eva',
         door: 'command',
@@ -205,7 +230,7 @@ describe('times', () => {
     ]);
   };
 
-  test('[DATE-02] are in the time zone of the company', async () => {
+  test('are in the time zone of the company', async () => {
     const day = entry('f', '2026-01-15 08:00', '2026-01-15 15:30');
     expect(await hours('Europe/Madrid', day)).toEqual([['2026-01-15T07:00:00Z', '2026-01-15T14:30:00Z', 7.5]]);
     expect(await hours('America/Lima', day)).toEqual([['2026-01-15T13:00:00Z', '2026-01-15T20:30:00Z', 7.5]]);
@@ -284,7 +309,7 @@ describe('articles', () => {
     { coleccion: 'tarifas', ref: 't2', tarifa: 2, con_iva: false },
   ];
 
-  test('[PRO-02] a price with VAT that is left out is computed exactly, where the list has one', async () => {
+  test('a price with VAT that is left out is computed exactly, where the list has one', async () => {
     const acme = await companies.company();
     const precios = [
       { tarifa: 1, precio: 1.005 },
@@ -299,7 +324,7 @@ describe('articles', () => {
     expect(await acme.rows('products')).toMatchObject([{ prices: { 1: [-0.5, -0.61] } }]);
   });
 
-  test('[PRO-02] a list that loses or gains its column with VAT takes the prices along', async () => {
+  test('a list that loses or gains its column with VAT takes the prices along', async () => {
     const acme = await companies.company();
     const precios = [
       { tarifa: 1, precio: 10 },
@@ -339,7 +364,7 @@ describe('articles', () => {
     ...{ coleccion: 'movimientos_stock', ref, articulo: 'hilo', fecha: '2026-01-15 10:00:00', cantidad },
   });
 
-  test('[DLV-03] the stock of an article for sale is the sum of its movements, an opening one included', async () => {
+  test('the stock of an article for sale is the sum of its movements, an opening one included', async () => {
     const acme = await companies.company();
     await acme.import([hilo({ stock: 40 })]);
     expect(await movements(acme)).toEqual([[40, true]]);
@@ -362,14 +387,14 @@ describe('articles', () => {
     expect((await movements(acme)).find(([, opening]) => opening)).toEqual([-10, true]);
   });
 
-  test('[DLV-03] an article that is rented or a service has stock without movements', async () => {
+  test('an article that is rented or a service has stock without movements', async () => {
     const acme = await companies.company();
     await acme.import([hilo({ modo: 'alquiler', stock: 3 })]);
     expect(await movements(acme)).toEqual([]);
     expect(await acme.rows('product_stocks')).toMatchObject([{ quantity: 3 }]);
   });
 
-  test('[PRO-01] [DLV-01] [OPP-03] texts are kept also as they are searched and compared', async () => {
+  test('texts are kept also as they are searched and compared', async () => {
     const acme = await companies.company();
     await acme.import(SAMPLE);
     const searched = async (table: string) => (await acme.rows(table)).map(({ search }) => search)[0];
@@ -392,7 +417,7 @@ describe('articles', () => {
 });
 
 describe('documents', () => {
-  test('[PRJ-01] a line holds the project of its document, or else its own', async () => {
+  test('a line holds the project of its document, or else its own', async () => {
     const acme = await companies.company();
     const project = (ref: string) => ({ coleccion: 'proyectos', ref, numero: ref, descripcion: ref });
     const own = { ...line, proyecto: 'q' };
@@ -406,7 +431,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('[DLV-02] numbers given later go on after the imported ones', async () => {
+  test('numbers given later go on after the imported ones', async () => {
     const acme = await companies.company();
     const numbered = (coleccion: string, ref: string, numero: string, fecha: string) => ({
       ...{ coleccion, ref, numero, fecha, cliente: 'bar', lineas: [] },
@@ -440,7 +465,7 @@ describe('documents', () => {
     ).toMatchObject({ last_number: 10 });
   });
 
-  test('[DLV-02] two documents of a year cannot have one number, and may have none', async () => {
+  test('two documents of a year cannot have one number, and may have none', async () => {
     const acme = await companies.company();
     const problems = await acme.problems([
       bar,

@@ -65,6 +65,32 @@ test('[FIC-03] hours are those that really passed, less pauses, also when the cl
   expect(body.data.fichajes.map((found: { horas: number }) => found.horas)).toEqual([7, 7.67, 9]);
 });
 
+test('[FIC-01] [FIC-03] local times and days are the company’s, wherever it is', async () => {
+  for (const [zona_horaria, spring, spent] of [
+    ['Europe/Madrid', '2026-03-28', 8],
+    ['Atlantic/Canary', '2026-03-28', 8],
+    ['America/Santo_Domingo', '2026-03-28', 9],
+  ] as const) {
+    const acme = await server.company(
+      [
+        ...people,
+        entry('ana', `${spring} 20:00`, '2026-03-29 05:00'),
+        entry('leo', '2026-01-01 00:00', '2026-01-01 00:30'),
+      ],
+      { cuenta: { zona_horaria } },
+    );
+    const shift = (await acme.get(times, { fecha_inicio: spring, fecha_fin: spring })).body.data.fichajes;
+    expect(shift).toMatchObject([
+      { entrada: { hora: '20:00' }, salida: { fecha: '2026-03-29', hora: '05:00' }, horas: spent },
+    ]);
+    const newYear = await acme.get(times, { fecha_inicio: '2026-01-01', fecha_fin: '2026-01-01' });
+    expect(newYear.body.data.fichajes).toMatchObject([{ entrada: { fecha: '2026-01-01', hora: '00:00' }, horas: 0.5 }]);
+    expect(
+      (await acme.get(times, { fecha_inicio: '2025-12-31', fecha_fin: '2025-12-31' })).body.data.total_fichajes,
+    ).toBe(0);
+  }
+});
+
 test('[FIC-04] person and project filter, also together; order is the entry instant, then id', async () => {
   const acme = await server.company([
     ...people,

@@ -63,6 +63,10 @@ export const forbidden = () =>
 /** 404 for an identifier that does not resolve, whoever it belongs to (TEN-01). `campo` is the parameter that holds it. */
 export const notFound = (campo: string) => new ApiError('notFound', `No existe el registro indicado en ${campo}`);
 
+/** 503: something that the service stands on is away. */
+export const unavailable = (cause: unknown) =>
+  new ApiError('unavailable', 'El servicio no está disponible en este momento', { retryAfterSeconds: 5, cause });
+
 /** 400 for one parameter. */
 export const badField = (campo: string, mensaje: string) => badInput([{ campo, mensaje }]);
 
@@ -134,8 +138,8 @@ export function asApiError(error: unknown): ApiError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ApiError) return cause;
     if (cause instanceof z.core.$ZodError) return badInput(problemsOf(cause));
-    const unavailable = databaseAway(cause);
-    if (unavailable) return unavailable;
+    const away = databaseAway(cause);
+    if (away) return away;
   }
   if (error instanceof TRPCError && error.code === 'NOT_FOUND') {
     return new ApiError('notFound', 'No existe esa operación', { cause: error });
@@ -161,8 +165,5 @@ const AWAY_TEXT =
 function databaseAway(error: Error): ApiError | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof TRPCError || !(AWAY.test(code) || AWAY_TEXT.test(error.message))) return undefined;
-  return new ApiError('unavailable', 'El servicio no está disponible en este momento', {
-    retryAfterSeconds: 5,
-    cause: error,
-  });
+  return unavailable(error);
 }

@@ -1,10 +1,12 @@
 // The company's quota: one bucket a minute, shared by every door and every process (LIM-01).
 // A process debits a block of calls beforehand and spends it alone, so that the limit is never passed and a call
 // rarely writes; blocks shrink as the bucket empties, down to one call at a time.
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { createClient } from 'redis';
 import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, unavailable } from './errors.ts';
 
 export interface QuotaState {
   limit: number;
@@ -29,15 +31,16 @@ export const postgresQuotaStore = (database: Database): QuotaStore => ({
         .insertInto('quota_windows')
         .values({ account_id: accountId, starts_at: windowStart.toString(), used: calls })
         .onConflict((conflict) =>
-          conflict.column('account_id').doUpdateSet((eb) => ({
-            used: eb
-              .case()
-              .when('quota_windows.starts_at', '=', eb.ref('excluded.starts_at'))
-              .then(eb('quota_windows.used', '+', eb.ref('excluded.used')))
-              .else(eb.ref('excluded.used'))
-              .end(),
-            starts_at: eb.ref('excluded.starts_at'),
-          })),
+          conflict.column('account_id').doUpdateSet((eb) => {
+            // Clocks differ at the turn of a minute: the row only goes forward, and who is behind counts in the newer one.
+            const stored = eb.ref('quota_windows.starts_at');
+            const counted = sql<boolean>`${stored} between excluded.starts_at and excluded.starts_at + interval '1 minute'`;
+            const use = eb('quota_windows.used', '+', eb.ref('excluded.used'));
+            return {
+              used: eb.case().when(counted).then(use).else(eb.ref('excluded.used')).end(),
+              starts_at: eb.case().when(counted).then(stored).else(eb.ref('excluded.starts_at')).end(),
+            };
+          }),
         )
         .returning('used')
         .executeTakeFirstOrThrow();
@@ -46,24 +49,49 @@ export const postgresQuotaStore = (database: Database): QuotaStore => ({
   close: async () => {},
 });
 
-/** The same in Redis, for services whose PostgreSQL has better things to do. */
+const REDIS_ANSWERS_WITHIN_MS = 2_000;
+
+/** The same in Redis, for services whose PostgreSQL has better things to do. Rejects when Redis is not there at the start. */
 export async function redisQuotaStore(url: string, onError: (error: Error) => void): Promise<QuotaStore> {
-  const redis = createClient({ url });
-  redis.on('error', onError);
-  await redis.connect();
+  let connected = false;
+  const redis = createClient({
+    url,
+    // A call is answered now or not at all: one that waited for Redis to come back would count in another minute.
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: REDIS_ANSWERS_WITHIN_MS,
+      // Lost, it is looked for again and again; not there from the start, it is somebody's mistake.
+      reconnectStrategy: (retries) => connected && Math.min(2 ** retries * 50, 2_000),
+    },
+  });
+  redis.on('error', (error: Error) => connected && onError(error));
+  await redis.connect().catch((cause: Error) => {
+    throw new Error(`REDIS_URL: Redis can't be reached: ${cause.message}`, { cause });
+  });
+  connected = true;
   return {
     async add(accountId, windowStart, calls) {
       const key = `albaran:quota:${accountId}:${windowStart.epochMilliseconds}`;
-      const [used] = await redis
+      const counted = redis
         .multi()
         .incrBy(key, calls)
         .expire(key, 2 * WINDOW_SECONDS)
         .exec();
-      return Number(used);
+      const answered = new AbortController();
+      const late = delay(REDIS_ANSWERS_WITHIN_MS, undefined, { signal: answered.signal }).then(() => {
+        throw new Error('Redis did not answer in time');
+      });
+      try {
+        const [used] = await Promise.race([counted, late]);
+        return Number(used);
+      } catch (cause) {
+        throw unavailable(cause);
+      } finally {
+        answered.abort();
+      }
     },
-    close: async () => {
-      await redis.close();
-    },
+    // Nothing is under way any more but what Redis owes an answer to.
+    close: async () => redis.destroy(),
   };
 }
 

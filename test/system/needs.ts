@@ -11,3 +11,14 @@ export function chromiumPath(): string {
   }
   return path;
 }
+
+/** A redis-server: REDIS_SERVER_PATH, else /usr/bin/redis-server. */
+export function redisServerPath(): string {
+  const path = process.env.REDIS_SERVER_PATH ?? '/usr/bin/redis-server';
+  if (!existsSync(path)) {
+    throw new Error(
+      `This test needs redis-server, and there is none at ${path}: install it (apt-get install redis-server) or say where it is in REDIS_SERVER_PATH`,
+    );
+  }
+  return path;
+}

@@ -26,6 +26,8 @@ export interface HttpOptions {
   corsOrigins: string[];
   /** Proxies whose X-Forwarded-For is believed: all, none, or their addresses. */
   trustProxy: boolean | string;
+  /** Where callers reach the service, if not where it listens. */
+  baseUrl?: string | undefined;
 }
 
 const BODY_LIMIT = 1024 * 1024;
@@ -139,7 +141,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
 
   addFileRoutes(app, service);
   addRestRoutes(app, service);
-  addDocs(app);
+  addDocs(app, { baseUrl: options.baseUrl });
   addTrpcRoutes(app, service);
   await addMcpRoutes(app, service, options);
   return app;

@@ -1,4 +1,5 @@
 // A new company: its row, and the records that every company has from the start.
+import { randomUUID } from 'node:crypto';
 import { type Database, type Db, isDatabaseError } from '../../platform/database.ts';
 import { isTimeZone } from './local-times.ts';
 import { rows } from './statements.ts';
@@ -49,6 +50,18 @@ export async function createAccount(database: Database, account: NewAccount): Pr
         })
         .execute();
       await addStandardRecords(db, id);
+      await db
+        .insertInto('audit_records')
+        .values({
+          account_id: id,
+          actor: 'command',
+          door: 'command',
+          operation: 'account create',
+          record_kind: 'account',
+          record_id: id,
+          request_id: randomUUID(),
+        })
+        .execute();
     });
   } catch (error) {
     if (isDatabaseError(error) && error.constraint === 'accounts_slug_unique') {

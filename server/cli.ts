@@ -1,0 +1,67 @@
+// `albaran ...`: which command is called, and how it ends: 0 well, 1 it failed, 2 it was asked for in a wrong way.
+import { Command, CommanderError } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import { commandTools, type Interruption } from './command.ts';
+import { addAccountCreate } from './commands/account-create.ts';
+import { addAccountList } from './commands/account-list.ts';
+import { addAccountSet } from './commands/account-set.ts';
+import { addDemo } from './commands/demo.ts';
+import { addExport } from './commands/export.ts';
+import { addImport } from './commands/import.ts';
+import { addKeyCreate } from './commands/key-create.ts';
+import { addKeyList } from './commands/key-list.ts';
+import { addKeyRevoke } from './commands/key-revoke.ts';
+import { addMigrate } from './commands/migrate.ts';
+import { addServe } from './commands/serve.ts';
+import { Failure, Interrupted } from './failure.ts';
+
+/** Every command; none has run. */
+export function makeProgram(interruption: Interruption): Command {
+  const program = new Command('albaran')
+    .description('The albaran service and its companies. Settings come from the environment: docs/configuration.md')
+    .version(manifest.version)
+    .option('--json', 'answer in JSON, errors too')
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(--help tells more)')
+    .exitOverride();
+  const tools = commandTools(program, interruption);
+  for (const add of [addServe, addMigrate, addDemo, addImport, addExport]) add(program, tools);
+  const account = program.command('account').description('companies');
+  for (const add of [addAccountCreate, addAccountSet, addAccountList]) add(account, tools);
+  const key = program.command('key').description('API keys of a company');
+  for (const add of [addKeyCreate, addKeyList, addKeyRevoke]) add(key, tools);
+  return program;
+}
+
+/** Runs one command. Answers the exit code; what was to be said is printed. */
+export async function runCommandLine(args: readonly string[], interruption: Interruption): Promise<number> {
+  const { stop } = interruption;
+  const program = makeProgram(interruption);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    if (stop.reason instanceof Interrupted) return 0;
+    stop.throwIfAborted();
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (stop.reason instanceof Interrupted) return stop.reason.exitCode;
+    // What nobody caught is why the rest failed.
+    const failure = failureOf(stop.aborted ? stop.reason : error);
+    if (failure.lines.length === 0) return failure.exitCode;
+    if (program.opts().json) console.log(JSON.stringify(failure.json));
+    else for (const line of failure.lines) console.error(line);
+    return failure.exitCode;
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  // Whoever read our output has had enough of it (`| head`).
+  if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return new Failure([]);
+  const debug = ['debug', 'trace'].includes(process.env.LOG_LEVEL ?? '');
+  return new Failure(debug && stack ? stack : `Failed: ${message} (LOG_LEVEL=debug tells where)`, {
+    json: { error: message },
+    cause: error,
+  });
+}

@@ -1,0 +1,18 @@
+// What the options of `albaran account` may hold.
+import { InvalidArgumentError } from 'commander';
+import { isTimeZone } from '../../entities/account-file/local-times.ts';
+
+export function slug(text: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected lower case letters, digits and dashes, 63 at most.');
+}
+
+export function callsPerMinute(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number of calls, 1 or more.');
+}
+
+export function timeZone(text: string): string {
+  if (isTimeZone(text)) return text;
+  throw new InvalidArgumentError('Expected the IANA name of a time zone, such as Europe/Madrid.');
+}

@@ -1,0 +1,35 @@
+// `albaran key create`
+import { InvalidArgumentError } from 'commander';
+import { type AddCommand, fields } from '../command.ts';
+import { companyOf } from '../companies.ts';
+import { Failure } from '../failure.ts';
+import { createKey } from '../keys.ts';
+
+export const addKeyCreate: AddCommand = (parent, { onDatabase }) =>
+  parent
+    .command('create')
+    .description('makes an API key; its secret is shown this once')
+    .requiredOption('--account <slug>', 'the company it opens')
+    .option('--name <name>', 'what it is for', 'command')
+    .option('--read-only', 'it can read, and write nothing')
+    .option('--expires <date>', 'the last day it works, YYYY-MM-DD, in the company’s time zone', plainDate)
+    .action((options: { account: string; name: string; readOnly?: boolean; expires?: Temporal.PlainDate }) =>
+      onDatabase(async ({ database }) => {
+        const { id, time_zone } = await companyOf(database, options.account);
+        const expiresAt = options.expires?.add({ days: 1 }).toZonedDateTime(time_zone).toInstant();
+        if (expiresAt && Temporal.Instant.compare(expiresAt, Temporal.Now.instant()) <= 0) {
+          throw new Failure(`--expires: ${options.expires} is over`, { exitCode: 2 });
+        }
+        const created = await createKey(database, id, { ...options, expiresAt });
+        return { json: created, text: `${fields({ ...created })}\n\nThe secret is not kept: note it down now.` };
+      }),
+    );
+
+function plainDate(text: string): Temporal.PlainDate {
+  try {
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
+  } catch {
+    // Not a day of the calendar.
+  }
+  throw new InvalidArgumentError('Expected a date YYYY-MM-DD.');
+}

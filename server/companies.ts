@@ -1,0 +1,47 @@
+// Companies, for commands: found by slug, or walked. Row-level security shows no statement more than one company, so a walk
+// asks for their numbers one by one; there is no way around it here, and none is wanted.
+import { sql } from 'kysely';
+import type { Database } from '../platform/database.ts';
+import { Failure } from './failure.ts';
+
+export interface Company {
+  id: number;
+  slug: string;
+  name: string;
+  time_zone: string;
+  quota_per_minute: number | null;
+}
+
+const COLUMNS = ['id', 'slug', 'name', 'time_zone', 'quota_per_minute'] as const;
+const AT_ONCE = 50;
+
+/** The company with this slug, if there is one. */
+export const findCompany = (database: Database, slug: string): Promise<Company | undefined> =>
+  database.lookup({ account_slug: slug }, (db) =>
+    db.selectFrom('accounts').select(COLUMNS).where('slug', '=', slug).executeTakeFirst(),
+  );
+
+/** The company with this slug. Throws a Failure when there is none. */
+export async function companyOf(database: Database, slug: string): Promise<Company> {
+  const company = await findCompany(database, slug);
+  if (!company) throw new Failure(`There is no company with the slug ${JSON.stringify(slug)}`);
+  return company;
+}
+
+/** Every company, by number. */
+export async function* companies(database: Database): AsyncGenerator<Company> {
+  const { rows } = await sql<{ last: number | null }>`select last_value as last from pg_sequences
+    where schemaname = 'public' and sequencename = 'accounts_id_seq'`.execute(database.service);
+  const last = rows[0]?.last ?? 0;
+  for (let from = 1; from <= last; from += AT_ONCE) {
+    const ids = Array.from({ length: Math.min(AT_ONCE, last - from + 1) }, (_, offset) => from + offset);
+    const found = await Promise.all(
+      ids.map((id) =>
+        database.transaction(id, {}, (db) =>
+          db.selectFrom('accounts').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
+        ),
+      ),
+    );
+    yield* found.filter((company) => company !== undefined);
+  }
+}

@@ -1,0 +1,60 @@
+// The demo company: loaded once, by whoever comes first.
+import pg from 'pg';
+import { counted, type Interruption, type Opened } from './command.ts';
+import { companies, findCompany } from './companies.ts';
+import { type CreatedKey, createKey } from './keys.ts';
+
+/** What commands call the demo company. */
+export const DEMO = 'demo';
+
+// Any number will do, as long as every process of the service uses the same, and nothing else does.
+const LOCK = 7_203_118_002;
+
+/**
+ * Loads the demo company and makes a key of it, which is the answer; undefined when it is there already. With `intoEmpty`
+ * only into a database without companies. Two processes may try at once.
+ */
+export async function loadDemo(
+  opened: Pick<Opened, 'database' | 'directUrl'>,
+  interruption: Interruption,
+  { intoEmpty }: { intoEmpty: boolean },
+): Promise<CreatedKey | undefined> {
+  const { database, directUrl } = opened;
+  if (!(await isWanted())) return undefined;
+  const lock = new pg.Client({ connectionString: directUrl });
+  lock.on('error', () => {}); // Losing it lets another process in, no more.
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [LOCK]);
+    return (await isWanted()) ? await load() : undefined;
+  } finally {
+    await lock.end();
+  }
+
+  async function isWanted(): Promise<boolean> {
+    const company = await findCompany(database, DEMO);
+    // Its key is made last: without one, whoever loaded it did not get to the end.
+    if (company) return !(await hasKeys(company.id));
+    if (!intoEmpty) return true;
+    const { done } = await companies(database).next();
+    return done === true;
+  }
+
+  async function hasKeys(accountId: number): Promise<boolean> {
+    const key = await database.transaction(accountId, {}, (db) =>
+      db.selectFrom('api_keys').select('id').where('account_id', '=', accountId).limit(1).executeTakeFirst(),
+    );
+    return key !== undefined;
+  }
+
+  async function load(): Promise<CreatedKey> {
+    // Loaded here: a start that finds its data needs none of it.
+    const { importAccountFile } = await import('../entities/account-file/import.ts');
+    const { createAccount } = await import('../entities/account-file/new-account.ts');
+    const { demoCompany } = await import('../entities/account-file/demo/index.ts');
+    const { id } = (await findCompany(database, DEMO)) ?? (await createAccount(database, { slug: DEMO, name: DEMO }));
+    const lines = demoCompany().map((record) => JSON.stringify(record));
+    await importAccountFile(database, id, counted(lines, interruption, 'Loading the demo company'));
+    return createKey(database, id, { name: DEMO });
+  }
+}

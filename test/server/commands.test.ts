@@ -1,0 +1,204 @@
+// The commands, run as processes on a database of their own, beside running servers.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeProgram } from '../../server/cli.ts';
+import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { run, serve } from './processes.ts';
+
+let database: OwnDatabase;
+let folder: string;
+beforeAll(async () => {
+  database = await ownDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'albaran-commands-'));
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const albaran = (args: string[], input?: string) => run(args, { DATABASE_URL: database.url }, input);
+
+/** What a command answers with --json. */
+async function json(args: string[], input?: string) {
+  const { stdout, stderr } = await albaran([...args, '--json'], input);
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
+const leaves = (command: Command): Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+
+test('every command says what it does and takes --json', () => {
+  const { signal } = new AbortController();
+  const commands = leaves(makeProgram({ stop: signal, hurry: signal }));
+  expect(commands.length).toBeGreaterThan(8);
+  for (const command of commands) {
+    expect(command.description(), command.name()).toMatch(/^[a-z].{15,}[^.]$/);
+    expect(command.helpInformation()).toContain('--json');
+    for (const { description } of command.options) expect(description).not.toBe('');
+  }
+});
+
+test('help is 0, and what was asked for in a wrong way is 2, with a line that says what is wrong', async () => {
+  const results = await Promise.all([
+    albaran(['--help']),
+    albaran(['key', 'create', '--help']),
+    albaran(['nonsense']),
+    albaran(['key']),
+    albaran(['key', 'create']),
+    albaran(['account', 'create', '--name', 'X', '--slug', 'Not A Slug']),
+    albaran(['account', 'set', '--account', 'x']),
+    albaran(['account', 'set', '--account', 'x', '--quota', '0']),
+  ]);
+  expect(results.map(({ code }) => code)).toEqual([0, 0, 2, 2, 2, 2, 2, 2]);
+  const [help, keyHelp, nonsense, , noAccount, slug, , quota] = results;
+  expect(help?.stdout).toContain('export');
+  expect(keyHelp?.stdout).toContain('--expires <date>');
+  expect(nonsense?.stderr).toContain("unknown command 'nonsense'");
+  expect(noAccount?.stderr).toContain('--account <slug>');
+  expect(slug?.stderr).toContain('--slug');
+  expect(quota?.stderr).toContain('--quota');
+});
+
+test('what does not exist is one line, exit 1', async () => {
+  const [list, revoke, listJson] = await Promise.all([
+    albaran(['key', 'list', '--account', 'nobody']),
+    albaran(['key', 'revoke', 'ak_nothing']),
+    albaran(['key', 'list', '--account', 'nobody', '--json']),
+  ]);
+  expect(list).toEqual({ code: 1, stdout: '', stderr: 'There is no company with the slug "nobody"\n' });
+  expect(revoke).toEqual({ code: 1, stdout: '', stderr: 'There is no key "ak_nothing"\n' });
+  expect(listJson.code).toBe(1);
+  expect(JSON.parse(listJson.stdout)).toEqual({ error: 'There is no company with the slug "nobody"' });
+});
+
+test('a company is created, changed and listed, and the audit tells so', async () => {
+  const { id, slug } = await json(['account', 'create', '--name', 'Ruiz', '--slug', 'ruiz', '--quota', '50']);
+  expect(slug).toBe('ruiz');
+  const again = await albaran(['account', 'create', '--name', 'Otra', '--slug', 'ruiz']);
+  expect(again).toMatchObject({ code: 1, stderr: 'There is a company with the slug "ruiz" already\n' });
+  await json(['account', 'set', '--account', 'ruiz', '--quota', 'none', '--time-zone', 'Atlantic/Canary']);
+
+  const { accounts } = await json(['account', 'list']);
+  expect(accounts).toContainEqual({ id, slug, name: 'Ruiz', timeZone: 'Atlantic/Canary', quotaPerMinute: null });
+  expect((await albaran(['account', 'list'])).stdout).toMatch(/^ID +SLUG +NAME .*\n(.*\n)*\d+ +ruiz +Ruiz/);
+  expect(await auditOf(id)).toEqual([
+    { actor: 'command', door: 'command', operation: 'account create' },
+    { actor: 'command', door: 'command', operation: 'account set' },
+  ]);
+});
+
+test('[AUTH-03] a key works on every server until it is revoked, and stops at once on all', async () => {
+  const { id: accountId } = await json(['account', 'create', '--name', 'Claves', '--slug', 'claves']);
+  const made = await json(['key', 'create', '--account', 'claves', '--name', 'web', '--read-only']);
+  await using one = await serve({ DATABASE_URL: database.url, DEMO: 'false' });
+  await using other = await serve({ DATABASE_URL: database.url, DEMO: 'false' });
+  const statuses = () => Promise.all([one, other].map(async ({ url }) => (await call(url, made)).status));
+
+  expect(await statuses()).toEqual([200, 200]);
+  expect(await json(['key', 'revoke', made.key])).toMatchObject({ id: made.id, revoked: true, already: false });
+  expect(await statuses()).toEqual([401, 401]);
+  expect(await json(['key', 'revoke', made.key])).toMatchObject({ already: true });
+
+  const { keys } = await json(['key', 'list', '--account', 'claves']);
+  expect(keys).toEqual([
+    expect.objectContaining({
+      id: made.id,
+      name: 'web',
+      readOnly: true,
+      lastUsedAt: expect.any(String),
+      revokedAt: expect.any(String),
+    }),
+  ]);
+  expect(JSON.stringify(keys)).not.toContain(made.secret);
+  expect((await auditOf(accountId)).map(({ operation }) => operation)).toEqual([
+    'account create',
+    'key create',
+    'key revoke',
+  ]);
+});
+
+test('[AUTH-03] a key works through its last day in the company’s time zone', async () => {
+  await json(['account', 'create', '--name', 'Plazo', '--slug', 'plazo', '--time-zone', 'Atlantic/Canary']);
+  const create = ['key', 'create', '--account', 'plazo', '--expires'];
+  await json([...create, '2999-01-31']);
+  const { keys } = await json(['key', 'list', '--account', 'plazo']);
+  expect(keys).toEqual([expect.objectContaining({ expiresAt: '2999-02-01T00:00:00Z', readOnly: false })]);
+  const [past, none] = await Promise.all([albaran([...create, '2020-01-31']), albaran([...create, '2999-02-29'])]);
+  expect(past).toMatchObject({ code: 2, stderr: '--expires: 2020-01-31 is over\n' });
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('YYYY-MM-DD') });
+});
+
+test('a file that is imported is what is exported', async () => {
+  await json(['account', 'create', '--name', 'Ida', '--slug', 'ida']);
+  await json(['account', 'create', '--name', 'Vuelta', '--slug', 'vuelta']);
+  const file = lines(
+    { coleccion: 'cuenta', ref: 'ida', nombre: 'Ida' },
+    { coleccion: 'empleados', ref: 'ana', nombre: 'Ana', apellidos: 'Núñez' },
+  );
+  const imported = await json(['import', '-', '--account', 'ida'], file);
+  expect(imported).toMatchObject({ records: 2, created: 1 });
+
+  const out = join(folder, 'ida.ndjson');
+  const { records } = await json(['export', '--account', 'ida', '--out', out]);
+  const exported = await readFile(out, 'utf8');
+  expect(exported).toContain('Núñez');
+  expect(exported.trimEnd().split('\n').length).toBe(records);
+  expect(await json(['import', out, '--account', 'vuelta'])).toMatchObject({ records });
+  expect((await albaran(['export', '--account', 'vuelta'])).stdout).toBe(exported);
+});
+
+test('a file with errors is refused whole, each error on a line of its own', async () => {
+  await json(['account', 'create', '--name', 'Malo', '--slug', 'malo']);
+  const file = lines(
+    { coleccion: 'cuenta', ref: 'malo', nombre: 'Malo' },
+    { coleccion: 'turnos', ref: 'tarde', titulo: 'Tarde', color: 'rojo' },
+    { coleccion: 'empleados', ref: 'ana', nombre: 'Ana', departamento: 'nadie' },
+  );
+  const refused = await albaran(['import', '-', '--account', 'malo'], file);
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toBe('');
+  expect(refused.stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/2.*turnos.*tarde.*color/),
+    expect.stringMatching(/3.*empleados.*ana.*departamento/),
+    'Nothing was imported: 2 problems',
+  ]);
+  const { problems } = await json(['import', '-', '--account', 'malo'], file);
+  expect(problems).toEqual([
+    expect.objectContaining({ line: 2, coleccion: 'turnos', ref: 'tarde', campo: 'color' }),
+    expect.objectContaining({ line: 3, coleccion: 'empleados', ref: 'ana', campo: 'departamento' }),
+  ]);
+  expect((await albaran(['export', '--account', 'malo'])).stdout).not.toContain('tarde');
+});
+
+test('what can’t be read or written is one line, and leaves nothing behind', async () => {
+  await json(['account', 'create', '--name', 'Nada', '--slug', 'nada']);
+  const missing = join(folder, 'missing', 'file');
+  const [read, binary, write, device] = await Promise.all([
+    albaran(['import', missing, '--account', 'nada']),
+    albaran(['import', process.execPath, '--account', 'nada']),
+    albaran(['export', '--account', 'nada', '--out', missing]),
+    albaran(['export', '--account', 'nada', '--out', '/dev/null']),
+  ]);
+  for (const { code, stderr } of [read, binary, write, device]) {
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^.*(can't be read|can't be written|is not a file).*\n$/);
+  }
+  expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+const lines = (...records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
+const call = (url: string, { key, secret }: { key: string; secret: string }) =>
+  fetch(`${url}/api/v1/products`, { headers: { 'X-API-KEY': key, 'X-API-SECRET': secret } });
+
+async function auditOf(accountId: number) {
+  const { rows } = await database.admin.query<{ actor: string; door: string; operation: string }>(
+    'select actor, door, operation from audit_records where account_id = $1 order by id',
+    [accountId],
+  );
+  return rows;
+}

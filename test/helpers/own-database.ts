@@ -32,12 +32,13 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
   };
 }
 
-/** Resolves once a statement of another connection to this database waits for a lock. */
-export async function untilWaiting(client: pg.Client): Promise<void> {
+/** Resolves once so many statements of other connections to this database wait for a lock. */
+export async function untilWaiting(client: pg.Client, statements = 1): Promise<void> {
   for (;;) {
     const { rowCount } = await client.query(
-      'select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+      `select distinct pid from pg_locks l
+       where not granted and exists (select from pg_stat_activity a where a.pid = l.pid and a.datname = current_database())`,
     );
-    if (rowCount) return;
+    if ((rowCount ?? 0) >= statements) return;
   }
 }

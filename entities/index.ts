@@ -54,6 +54,7 @@ import {
   RecurringLine,
 } from './sales.ts';
 import { TreasuryAccount, TreasuryMovement } from './treasury.ts';
+import { Membership, SignInAttempt, User, UserSession } from './users.ts';
 
 export const entities = [
   Account,
@@ -111,6 +112,10 @@ export const entities = [
   PurchaseInvoiceDueDate,
   TreasuryAccount,
   TreasuryMovement,
+  User,
+  Membership,
+  UserSession,
+  SignInAttempt,
 ] as const;
 
 /** Tables and columns as Kysely sees them. */

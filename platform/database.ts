@@ -207,10 +207,16 @@ export class Database {
     return this.#transaction(`set local app.account_id = '${accountInteger(accountId)}'`, accountId, options, work);
   }
 
-  /** A read of the one row that names itself by an API key or a company's slug, before its company is known. */
-  lookup<T>(by: { api_key: string } | { account_slug: string }, work: (db: Db) => Promise<T>): Promise<T> {
+  /**
+   * A read, before the company is known, of the one row that names itself by an API key or a company's slug, or of a
+   * person's memberships.
+   */
+  lookup<T>(
+    by: { api_key: string } | { account_slug: string } | { user_id: number },
+    work: (db: Db) => Promise<T>,
+  ): Promise<T> {
     const [[name, value] = ['', '']] = Object.entries(by);
-    return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(value)}`, 0, {}, work);
+    return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(String(value))}`, 0, {}, work);
   }
 
   async #transaction<T>(

@@ -16,6 +16,7 @@ import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
 import { addFileRoutes } from '../bridges/files.ts';
 import { addMcpRoutes } from '../bridges/mcp.ts';
+import { addPages } from '../bridges/pages/index.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
@@ -144,6 +145,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   addDocs(app, { baseUrl: options.baseUrl });
   addTrpcRoutes(app, service);
   await addMcpRoutes(app, service, options);
+  await addPages(app, service);
   return app;
 }
 

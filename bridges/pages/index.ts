@@ -1,0 +1,15 @@
+// The pages that people see: sign in, their companies, the integrations of one, their password.
+import type { FastifyInstance } from 'fastify';
+import type { Service } from '../../platform/context.ts';
+import { STYLE, STYLE_PATH } from './layout.ts';
+import { preparePages } from './session.ts';
+
+/** Adds every page, and the stylesheet that all of them use. */
+export async function addPages(app: FastifyInstance, service: Service): Promise<void> {
+  app.get(STYLE_PATH, (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('Cache-Control', 'public, max-age=31536000, immutable').send(STYLE),
+  );
+  await app.register(async (pages) => {
+    await preparePages(pages, service);
+  });
+}

@@ -1,0 +1,116 @@
+// What every page looks like and how it is sent. Pages are made on the server and run no script.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** A piece of HTML: what stands in it has been escaped. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What may stand in a template; null, undefined and booleans leave nothing. */
+export type Piece = Html | string | number | boolean | null | undefined | readonly Piece[];
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+const escaped = (piece: Piece): string => {
+  if (piece instanceof Html) return piece.text;
+  if (typeof piece === 'string') return piece.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  if (typeof piece === 'number') return String(piece);
+  if (piece === null || piece === undefined || typeof piece === 'boolean') return '';
+  return piece.map(escaped).join('');
+};
+
+/** A template of HTML. Every value is escaped, but for those that are HTML already; lists are joined. */
+export const html = (strings: TemplateStringsArray, ...values: Piece[]): Html =>
+  new Html(strings.reduce((text, string, index) => text + escaped(values[index - 1]) + string));
+
+export type Language = 'es' | 'en';
+
+/** Spanish, unless the reader's browser puts English before it. */
+export function languageOf({ headers }: FastifyRequest): Language {
+  const wanted = (headers['accept-language'] ?? '').split(',').flatMap((text) => {
+    const [name = '', ...parameters] = text.trim().toLowerCase().split(';');
+    const quality = Number(/^\s*q=([\d.]+)/.exec(parameters[0] ?? '')?.[1] ?? 1);
+    return quality > 0 ? [{ language: name.split('-')[0], quality }] : [];
+  });
+  const first = wanted
+    .sort((one, other) => other.quality - one.quality)
+    .find(({ language }) => language === 'es' || language === 'en');
+  return first?.language === 'en' ? 'en' : 'es';
+}
+
+/** Chooses between the Spanish and the English text: `say('Entrar', 'Sign in')`. */
+export const speaker = (request: FastifyRequest) => {
+  const language = languageOf(request);
+  return (es: string, en: string) => (language === 'en' ? en : es);
+};
+
+export const STYLE = readFileSync(new URL('style.css', import.meta.url), 'utf8');
+/** Named after what it holds, so that browsers may keep it forever. */
+export const STYLE_PATH = `/pages/style-${createHash('sha256').update(STYLE).digest('base64url').slice(0, 12)}.css`;
+
+const ICON =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='%230f766e'/><path d='M4 4h8M4 8h8M4 12h5' stroke='white' stroke-width='1.6'/></svg>";
+
+const MARK = html`<svg class="mark" viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="4" /><path d="M4.5 4.8h7M4.5 8h7M4.5 11.2h4" /></svg>`;
+
+export interface Page {
+  title: string;
+  body: Html;
+  /** 200 when left out. */
+  status?: number;
+  /** What stands at the right of the page's head: the menu of who is signed in. */
+  menu?: Html;
+  /** A narrow page in the middle, for one form. */
+  narrow?: boolean;
+  /** Origins beside ours that the page's forms may end up at, through a redirect. */
+  formOrigins?: readonly string[];
+}
+
+/** Sends a page: never kept by a browser, shown in no frame, telling nobody where the reader came from. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+  const { title, body, status = 200, menu, narrow = false, formOrigins = [] } = page;
+  const say = speaker(request);
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    'img-src data:',
+    ["form-action 'self'", ...formOrigins].join(' '),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const text = html`<!doctype html>
+<html lang="${languageOf(request)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Albaran</title>
+<link rel="icon" href="${new Html(ICON)}">
+<link rel="stylesheet" href="${STYLE_PATH}">
+</head>
+<body${narrow ? html` class="narrow"` : ''}>
+<a class="skip" href="#main">${say('Ir al contenido', 'Skip to content')}</a>
+<header><div class="bar"><span class="brand">${MARK}Albaran</span>${menu}</div></header>
+<main id="main" tabindex="-1">
+${body}
+</main>
+</body>
+</html>
+`;
+  return reply
+    .code(status)
+    .headers({
+      'Content-Security-Policy': policy,
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+      'Content-Language': languageOf(request),
+      Vary: 'Accept-Language, Cookie',
+    })
+    .type('text/html; charset=utf-8')
+    .send(text.text);
+}

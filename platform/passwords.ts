@@ -1,0 +1,53 @@
+// Passwords as they are kept: argon2id, with its cost beside the hash, so that the cost may grow and old hashes go on fitting.
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { badField } from './errors.ts';
+
+export const MIN_PASSWORD = 12;
+const MAX_PASSWORD = 200;
+
+/** About 40 ms and 19 MiB for one password; at most as many at once as the process has threads for it. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
+const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+
+const derive = promisify(argon2);
+// One text, however a keyboard composes its accents.
+const bytes = (password: string) => Buffer.from(password.normalize('NFKC'));
+const base64 = (buffer: Buffer) => buffer.toString('base64').replace(/=+$/, '');
+const encode = (nonce: Buffer, tag: Buffer) =>
+  `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(nonce)}$${base64(tag)}`;
+
+/** What no password fits, at the price of one that does: for people who don't exist. */
+export const NO_PASSWORD = encode(Buffer.alloc(16), Buffer.alloc(32));
+
+/** A password nobody has thought of. */
+export const newPassword = () => randomBytes(15).toString('base64url');
+
+/** 400 for a password that is too short or too long; `campo` is the field that holds it. */
+export function checkPassword(campo: string, password: string): void {
+  const length = [...password].length;
+  if (length < MIN_PASSWORD || length > MAX_PASSWORD) {
+    throw badField(campo, `se esperaban de ${MIN_PASSWORD} a ${MAX_PASSWORD} caracteres`);
+  }
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  return encode(nonce, await derive('argon2id', { message: bytes(password), nonce, tagLength: 32, ...COST }));
+}
+
+/** Whether a password is the one of this hash. */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [, memory, passes, parallelism, nonce = '', tag = ''] = FORM.exec(hash) ?? [];
+  const expected = Buffer.from(tag, 'base64');
+  if (expected.length === 0) throw new Error('A password hash of no known form');
+  const found = await derive('argon2id', {
+    message: bytes(password.slice(0, MAX_PASSWORD + 1)),
+    nonce: Buffer.from(nonce, 'base64'),
+    tagLength: expected.length,
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+  });
+  return timingSafeEqual(found, expected);
+}

@@ -20,6 +20,7 @@ import {
   StockMovement,
 } from './catalogue.ts';
 import { Channel, Client, Contact, Funnel, FunnelStage, LossReason, Opportunity, Supplier } from './crm.ts';
+import { Grant, OAuthClient, OAuthToken } from './oauth.ts';
 import {
   Absence,
   CalendarEntry,
@@ -116,6 +117,9 @@ export const entities = [
   Membership,
   UserSession,
   SignInAttempt,
+  OAuthClient,
+  Grant,
+  OAuthToken,
 ] as const;
 
 /** Tables and columns as Kysely sees them. */

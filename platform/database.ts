@@ -32,9 +32,12 @@ export interface DatabaseOptions {
   onError?: (error: Error) => void;
 }
 
-/** The credential a transaction stands on: its liveness is checked inside the transaction itself (AUTH-03). */
+/** What a caller came with: an API key by its number, or an access token by its SHA-256. */
+export type Credential = { kind: 'key'; id: number } | { kind: 'token'; hash: Buffer };
+
+/** The credential a transaction stands on: its liveness is checked inside the transaction itself (AUTH-03, OAU-06). */
 export interface CredentialCheck {
-  keyId: number;
+  credential: Credential;
   now: Temporal.Instant;
 }
 
@@ -137,9 +140,17 @@ function kyselyOn(connection: DatabaseConnection): Db {
   });
 }
 
-// Division by zero is the shortest statement that fails when the key is gone, and so fails all that was sent after it.
-const CREDENTIAL_CHECK = `select 1 / count(*) from api_keys
+// Division by zero is the shortest statement that fails when the credential is gone, and so fails all that was sent after it.
+const KEY_CHECK = `select 1 / count(*) from api_keys
   where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`;
+const TOKEN_CHECK = `select 1 / count(*) from oauth_tokens t join grants g on g.account_id = t.account_id and g.id = t.grant_id
+  where t.account_id = $1 and t.hash = $2 and t.kind = 'access' and t.expires_at > $3 and g.revoked_at is null`;
+
+const checkOf = (accountId: number, { credential, now }: CredentialCheck) =>
+  credential.kind === 'key'
+    ? CompiledQuery.raw(KEY_CHECK, [accountId, credential.id, now.toString()])
+    : CompiledQuery.raw(TOKEN_CHECK, [accountId, credential.hash, now.toString()]);
+
 const DIVISION_BY_ZERO = '22012';
 const IN_FAILED_TRANSACTION = '25P02';
 
@@ -232,11 +243,9 @@ export class Database {
         (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`),
     );
     const checked = credential
-      ? connection
-          .executeQuery(CompiledQuery.raw(CREDENTIAL_CHECK, [accountId, credential.keyId, credential.now.toString()]))
-          .catch((error: unknown) => {
-            throw isDatabaseError(error) && error.code === DIVISION_BY_ZERO ? unauthorized() : error;
-          })
+      ? connection.executeQuery(checkOf(accountId, credential)).catch((error: unknown) => {
+          throw isDatabaseError(error) && error.code === DIVISION_BY_ZERO ? unauthorized() : error;
+        })
       : begun;
     begun.catch(() => {});
     checked.catch(() => {});

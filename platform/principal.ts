@@ -1,11 +1,11 @@
-// Who calls: the one place where a company comes from (TEN-01). API keys are verified here against their hashes;
+// Who calls: with grants.ts the one place where a company comes from (TEN-01). API keys are verified here against their hashes;
 // whether a key is still live is checked again inside each call's own transaction (database.ts), so that a process
 // may remember for a few seconds what a key maps to without ever honouring a revoked one.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
-import type { Database } from './database.ts';
+import type { Credential, Database } from './database.ts';
 import { ApiError, unauthorized } from './errors.ts';
 
 export type Scope = 'svc.read' | 'svc.write';
@@ -16,9 +16,9 @@ export interface Principal {
   timeZone: string;
   multiFormatStock: boolean;
   quotaPerMinute: number | null;
-  keyId: number;
+  credential: Credential;
   scopes: ReadonlySet<Scope>;
-  /** For the audit: `key:1000000001`. */
+  /** For the audit: `key:1000000001`, `token:1000000001` (the authorization's number). */
   actor: string;
 }
 
@@ -87,7 +87,7 @@ export class Keys {
       timeZone: account.time_zone,
       multiFormatStock: account.multi_format_stock,
       quotaPerMinute: account.quota_per_minute,
-      keyId,
+      credential: { kind: 'key', id: keyId },
       scopes,
       actor: `key:${keyId}`,
     };

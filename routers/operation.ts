@@ -98,7 +98,7 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
   return principal;
 }
 
-const credentialOf = ({ clock }: Service, { keyId }: Principal) => ({ keyId, now: clock.now() });
+const credentialOf = ({ clock }: Service, { credential }: Principal) => ({ credential, now: clock.now() });
 
 /** 401 for a caller who is remembered but whose key no longer lives: before any refusal that asks the database nothing. */
 export const confirm = (service: Service, principal: Principal) =>

@@ -14,6 +14,7 @@ const SERVICE_TABLES = new Set([
   'users',
   'user_sessions',
   'sign_in_attempts',
+  'oauth_clients',
 ]);
 /** Unique across companies: how a company is found before it is known. */
 const UNIQUE_BEYOND_A_COMPANY = new Set(['accounts_pkey', 'accounts_slug_unique', 'api_keys_key_unique']);
@@ -26,6 +27,9 @@ const NAMES_NO_RECORD = new Set([
   'suppliers.tax_id',
   // A person, who is no company's.
   'memberships.user_id',
+  'grants.user_id',
+  // An application, which is no company's either, and which may expire before what it was let do.
+  'grants.client_id',
 ]);
 /** What the tenant role may not even read. */
 const CLOSED_TO_TENANTS = [
@@ -34,6 +38,7 @@ const CLOSED_TO_TENANTS = [
   'users',
   'user_sessions',
   'sign_in_attempts',
+  'oauth_clients',
 ];
 
 const ONE = 71;

@@ -1,0 +1,362 @@
+// Authorizations of the connector: what a person let an application do in one company, and the codes and tokens issued for
+// it. One row of `grants` decides over all of them: whatever ends it ends them at once, on every process (OAU-04, OAU-06).
+// A code or token names its company in front, so that it is looked up inside that company and nowhere else.
+import { randomBytes } from 'node:crypto';
+import { systemClock } from './clock.ts';
+import type { Database, Db } from './database.ts';
+import { unauthorized } from './errors.ts';
+import { hashSecret, type Principal, type Scope } from './principal.ts';
+
+export const CODE_SECONDS = 60;
+export const ACCESS_TOKEN_SECONDS = 3600;
+/** From its last renewal on, an authorization that nobody uses lives this long. */
+export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
+/** Processes of one application race for a renewal: who comes late within this time is refused and nothing more. OAU-04 */
+const RACE_SECONDS = 10;
+const NOTE_USE_EVERY_SECONDS = 60;
+
+const PREFIXES = { code: 'ac', access: 'at', refresh: 'rt' } as const;
+export type TokenKind = keyof typeof PREFIXES;
+
+/** What a person agreed to. */
+export interface NewGrant {
+  accountId: number;
+  userId: number;
+  clientId: string;
+  clientName: string;
+  redirectHost: string;
+  canWrite: boolean;
+  /** The one address that its tokens are for. */
+  resource: string;
+}
+
+/** An authorization as the integrations page shows it. */
+export interface Connection {
+  id: number;
+  userId: number;
+  clientName: string;
+  redirectHost: string;
+  canWrite: boolean;
+  createdAt: Temporal.Instant;
+  lastUsedAt: Temporal.Instant | null;
+}
+
+/** A code or token with the authorization that it was issued for. */
+export interface IssuedToken {
+  accountId: number;
+  grantId: number;
+  kind: TokenKind;
+  hash: Buffer;
+  clientId: string;
+  resource: string;
+  canWrite: boolean;
+  redirectUri: string | null;
+  codeChallenge: string | null;
+}
+
+/** Keeps an authorization, and answers the code that its application exchanges for tokens. */
+export async function createGrant(
+  database: Database,
+  grant: NewGrant,
+  code: { redirectUri: string; codeChallenge: string },
+  now: Temporal.Instant,
+): Promise<string> {
+  const { accountId, canWrite } = grant;
+  const secret = newSecret('code', accountId);
+  await database.service
+    .updateTable('oauth_clients')
+    .set({ authorized_at: now.toString() })
+    .where('id', '=', grant.clientId)
+    .where('authorized_at', 'is', null)
+    .execute();
+  await database.transaction(accountId, { write: true }, async (db) => {
+    const { id } = await db
+      .insertInto('grants')
+      .values({
+        account_id: accountId,
+        user_id: grant.userId,
+        client_id: grant.clientId,
+        client_name: grant.clientName,
+        redirect_host: grant.redirectHost,
+        can_write: canWrite,
+        resource: grant.resource,
+        created_at: now.toString(),
+        expires_at: after(now, CODE_SECONDS),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await db
+      .insertInto('oauth_tokens')
+      .values({
+        account_id: accountId,
+        hash: hashSecret(secret),
+        kind: 'code',
+        grant_id: id,
+        can_write: canWrite,
+        redirect_uri: code.redirectUri,
+        code_challenge: code.codeChallenge,
+        expires_at: after(now, CODE_SECONDS),
+      })
+      .execute();
+  });
+  return secret;
+}
+
+/**
+ * The code or token as it was issued, while it lives. The second use of a code, or of a refresh token some time after it was
+ * renewed, means that it got into other hands: it ends the authorization. OAU-04
+ */
+export async function findToken(
+  database: Database,
+  kind: TokenKind,
+  secret: string,
+  now: Temporal.Instant,
+): Promise<IssuedToken | undefined> {
+  const accountId = accountOf(kind, secret);
+  if (accountId === undefined) return undefined;
+  const hash = hashSecret(secret);
+  const row = await database.transaction(accountId, {}, (db) => tokenRow(db, accountId, kind, hash));
+  if (!row || row.revoked_at !== null) return undefined;
+  if (row.used_at !== null) {
+    const raced = kind === 'refresh' && seconds(row.used_at, now) <= RACE_SECONDS;
+    if (!raced) await endGrant(database, accountId, row.grant_id, now);
+    return undefined;
+  }
+  if (seconds(row.expires_at, now) >= 0) return undefined;
+  return {
+    accountId,
+    grantId: row.grant_id,
+    kind,
+    hash,
+    clientId: row.client_id,
+    resource: row.resource,
+    canWrite: row.can_write,
+    redirectUri: row.redirect_uri,
+    codeChallenge: row.code_challenge,
+  };
+}
+
+/** Uses a code up. False, and the authorization ended, for one that was used in the meantime. */
+export async function useCode(
+  database: Database,
+  { accountId, grantId, hash }: IssuedToken,
+  now: Temporal.Instant,
+): Promise<boolean> {
+  const used = await database.transaction(accountId, { write: true }, (db) => markUsed(db, accountId, hash, now));
+  if (!used) await endGrant(database, accountId, grantId, now);
+  return used;
+}
+
+export interface TokenPair {
+  access: string;
+  refresh: string;
+}
+
+/**
+ * Issues an access token, and a refresh token with all that the authorization grants. A refresh token is used up in the
+ * same transaction, so that a failure leaves it as it was. Undefined when another was faster, or the authorization ended.
+ */
+export function issueTokens(
+  database: Database,
+  from: IssuedToken,
+  canWrite: boolean,
+  now: Temporal.Instant,
+): Promise<TokenPair | undefined> {
+  const { accountId, grantId } = from;
+  return database.transaction(accountId, { write: true }, async (db) => {
+    const { numUpdatedRows } = await db
+      .updateTable('grants')
+      .set({ expires_at: after(now, REFRESH_TOKEN_SECONDS) })
+      .where('account_id', '=', accountId)
+      .where('id', '=', grantId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return undefined;
+    if (from.kind === 'refresh' && !(await markUsed(db, accountId, from.hash, now))) return undefined;
+    const pair = { access: newSecret('access', accountId), refresh: newSecret('refresh', accountId) };
+    const common = { account_id: accountId, grant_id: grantId };
+    await db
+      .insertInto('oauth_tokens')
+      .values([
+        {
+          ...common,
+          kind: 'access',
+          hash: hashSecret(pair.access),
+          can_write: canWrite,
+          expires_at: after(now, ACCESS_TOKEN_SECONDS),
+        },
+        {
+          ...common,
+          kind: 'refresh',
+          hash: hashSecret(pair.refresh),
+          can_write: from.canWrite,
+          expires_at: after(now, REFRESH_TOKEN_SECONDS),
+        },
+      ])
+      .execute();
+    return pair;
+  });
+}
+
+/**
+ * Ends the authorization behind a token of this client, whatever token of it is shown (RFC 7009). Nothing happens for a
+ * token that does not exist, or that is another client's. OAU-05
+ */
+export async function revokeToken(
+  database: Database,
+  secret: string,
+  clientId: string,
+  now: Temporal.Instant,
+): Promise<void> {
+  for (const kind of ['access', 'refresh'] as const) {
+    const accountId = accountOf(kind, secret);
+    if (accountId === undefined) continue;
+    const hash = hashSecret(secret);
+    const row = await database.transaction(accountId, {}, (db) => tokenRow(db, accountId, kind, hash));
+    if (row?.client_id === clientId) await endGrant(database, accountId, row.grant_id, now);
+  }
+}
+
+/** The principal of an access token that was issued for this resource. 401 for anything else, always the same. OAU-04 */
+export async function principalOf(
+  database: Database,
+  secret: string,
+  resource: string,
+  now: Temporal.Instant,
+): Promise<Principal> {
+  const accountId = accountOf('access', secret);
+  if (accountId === undefined) throw unauthorized();
+  const hash = hashSecret(secret);
+  const [row, account] = await database.transaction(accountId, {}, (db) =>
+    Promise.all([
+      tokenRow(db, accountId, 'access', hash),
+      db.selectFrom('accounts').selectAll().where('id', '=', accountId).executeTakeFirst(),
+    ]),
+  );
+  const live = row && row.revoked_at === null && seconds(row.expires_at, now) < 0 && row.resource === resource;
+  if (!live || !account) throw unauthorized();
+  if (row.last_used_at === null || seconds(row.last_used_at, now) > NOTE_USE_EVERY_SECONDS) {
+    await noteUse(database, accountId, row.grant_id, now);
+  }
+  return {
+    accountId,
+    timeZone: account.time_zone,
+    multiFormatStock: account.multi_format_stock,
+    quotaPerMinute: account.quota_per_minute,
+    credential: { kind: 'token', hash },
+    scopes: new Set<Scope>(row.can_write ? ['svc.read', 'svc.write'] : ['svc.read']),
+    actor: `token:${row.grant_id}`,
+  };
+}
+
+/** The company's live authorizations, the newest first; those of one person where one is named. */
+export async function listGrants(
+  db: Db,
+  accountId: number,
+  { userId, now = systemClock.now() }: { userId?: number; now?: Temporal.Instant } = {},
+): Promise<Connection[]> {
+  let query = db
+    .selectFrom('grants')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now.toString());
+  if (userId !== undefined) query = query.where('user_id', '=', userId);
+  const rows = await query.orderBy('id', 'desc').execute();
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    clientName: row.client_name,
+    redirectHost: row.redirect_host,
+    canWrite: row.can_write,
+    createdAt: Temporal.Instant.from(row.created_at),
+    lastUsedAt: row.last_used_at === null ? null : Temporal.Instant.from(row.last_used_at),
+  }));
+}
+
+/** Ends an authorization; one person's own where one is named. False when there was none to end. OAU-06 */
+export async function revokeGrant(
+  db: Db,
+  accountId: number,
+  grantId: number,
+  { userId, now = systemClock.now() }: { userId?: number; now?: Temporal.Instant } = {},
+): Promise<boolean> {
+  let query = db
+    .updateTable('grants')
+    .set({ revoked_at: now.toString() })
+    .where('account_id', '=', accountId)
+    .where('id', '=', grantId)
+    .where('revoked_at', 'is', null);
+  if (userId !== undefined) query = query.where('user_id', '=', userId);
+  return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+}
+
+/** Ends all that a person authorised in a company, for when the person leaves it. */
+export async function endGrantsOf(
+  database: Database,
+  accountId: number,
+  userId: number,
+  now = systemClock.now(),
+): Promise<void> {
+  await database.transaction(accountId, { write: true }, (db) =>
+    db
+      .updateTable('grants')
+      .set({ revoked_at: now.toString() })
+      .where('account_id', '=', accountId)
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .execute(),
+  );
+}
+
+const newSecret = (kind: TokenKind, accountId: number) =>
+  `${PREFIXES[kind]}_${accountId}_${randomBytes(32).toString('base64url')}`;
+
+/** The company in front of a code or token of this kind; undefined for what is none. */
+function accountOf(kind: TokenKind, secret: string): number | undefined {
+  const [, prefix, account] = /^([a-z]{2})_([1-9]\d{0,14})_[\w-]{43}$/.exec(secret) ?? [];
+  return prefix === PREFIXES[kind] ? Number(account) : undefined;
+}
+
+const after = (now: Temporal.Instant, inSeconds: number) => now.add({ seconds: inSeconds }).toString();
+
+/** How long ago a moment of the database was. */
+const seconds = (moment: string, now: Temporal.Instant) => Temporal.Instant.from(moment).until(now).total('seconds');
+
+const tokenRow = (db: Db, accountId: number, kind: TokenKind, hash: Buffer) =>
+  db
+    .selectFrom('oauth_tokens as t')
+    .innerJoin('grants as g', (join) =>
+      join.onRef('g.account_id', '=', 't.account_id').onRef('g.id', '=', 't.grant_id'),
+    )
+    .select(['t.grant_id', 't.can_write', 't.redirect_uri', 't.code_challenge', 't.expires_at', 't.used_at'])
+    .select(['g.client_id', 'g.resource', 'g.last_used_at', 'g.revoked_at'])
+    .where('t.account_id', '=', accountId)
+    .where('t.hash', '=', hash)
+    .where('t.kind', '=', kind)
+    .executeTakeFirst();
+
+async function markUsed(db: Db, accountId: number, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('oauth_tokens')
+    .set({ used_at: now.toString() })
+    .where('account_id', '=', accountId)
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+const endGrant = (database: Database, accountId: number, grantId: number, now: Temporal.Instant) =>
+  database.transaction(accountId, { write: true }, (db) => revokeGrant(db, accountId, grantId, { now }));
+
+async function noteUse(database: Database, accountId: number, grantId: number, now: Temporal.Instant): Promise<void> {
+  await database.transaction(accountId, { write: true }, (db) =>
+    db
+      .updateTable('grants')
+      .set({ last_used_at: now.toString() })
+      .where('account_id', '=', accountId)
+      .where('id', '=', grantId)
+      .execute(),
+  );
+}

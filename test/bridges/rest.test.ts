@@ -81,7 +81,6 @@ describe('every answer is the envelope:', () => {
     await using server = await startServer();
     const acme = await server.company();
     for (const path of [
-      '/',
       '/api',
       '/api/v1',
       '/api/v1/',
@@ -96,7 +95,7 @@ describe('every answer is the envelope:', () => {
       '/%00',
       '/api/v1/products/%2F',
       '/favicon.ico',
-      '/?a=%zz',
+      '/nothing?a=%zz',
     ]) {
       for (const headers of [{}, acme.headers]) {
         for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
@@ -589,6 +588,60 @@ describe('ids in paths:', () => {
     }
     expectEnvelope(await close(802, { oportunidadId: 801 }), 400);
     expectEnvelope(await close('nothing', { oportunidadId: 801 }), 404);
+  });
+});
+
+describe('[DATE-02] today and now are the company’s:', () => {
+  // In the first hour half the world is a day ahead of the other half; which half changes with the hour.
+  const MADRID = 'Europe/Madrid';
+  const CANARY = 'Atlantic/Canary';
+  const SANTO_DOMINGO = 'America/Santo_Domingo';
+  test.each([
+    [
+      '2026-03-01T22:59:59Z',
+      { [MADRID]: '2026-03-01 23:59:59', [CANARY]: '2026-03-01 22:59:59', [SANTO_DOMINGO]: '2026-03-01 18:59:59' },
+    ],
+    [
+      '2026-03-01T23:30:00Z',
+      { [MADRID]: '2026-03-02 00:30:00', [CANARY]: '2026-03-01 23:30:00', [SANTO_DOMINGO]: '2026-03-01 19:30:00' },
+    ],
+    [
+      '2026-03-02T00:30:00Z',
+      { [MADRID]: '2026-03-02 01:30:00', [CANARY]: '2026-03-02 00:30:00', [SANTO_DOMINGO]: '2026-03-01 20:30:00' },
+    ],
+    [
+      '2026-07-01T22:30:00Z',
+      { [MADRID]: '2026-07-02 00:30:00', [CANARY]: '2026-07-01 23:30:00', [SANTO_DOMINGO]: '2026-07-01 18:30:00' },
+    ],
+    [
+      '2026-03-29T01:00:00Z',
+      { [MADRID]: '2026-03-29 03:00:00', [CANARY]: '2026-03-29 02:00:00', [SANTO_DOMINGO]: '2026-03-28 21:00:00' },
+    ],
+  ])('at %s', async (moment, local) => {
+    await using server = await startServer({ clock: new TestClock(moment) });
+    for (const [zona_horaria, now] of Object.entries(local)) {
+      const company = await server.company(records, { cuenta: { zona_horaria } });
+      const closed = await company.put('/crm/opportunities/801/close', { resultado: 'ganado' });
+      expect(closed.body.data.fecha_cierre, zona_horaria).toBe(now);
+      const note = await company.post('/delivery-notes', {
+        cliente: { nombre_fiscal: 'Bar' },
+        pedido: { obra: 'x' },
+        detalles: [{ cantidad: 1, descripcion: 'a', importe_unitario: 1 }],
+      });
+      expect(note.status).toBe(200);
+      const { rows } = await server.service.database.pool.query(
+        'select date from delivery_notes where account_id = $1',
+        [company.id],
+      );
+      expect(rows, zona_horaria).toEqual([{ date: now.slice(0, 10) }]);
+    }
+  });
+
+  test('Madrid’s, where nothing is said', async () => {
+    await using server = await startServer({ clock: new TestClock('2026-03-01T23:30:00Z') });
+    const company = await server.company(records);
+    const closed = await company.put('/crm/opportunities/801/close', { resultado: 'ganado' });
+    expect(closed.body.data.fecha_cierre).toBe('2026-03-02 00:30:00');
   });
 });
 

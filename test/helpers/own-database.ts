@@ -35,9 +35,10 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
 /** Resolves once so many statements of other connections to this database wait for a lock. */
 export async function untilWaiting(client: pg.Client, statements = 1): Promise<void> {
   for (;;) {
+    // Who waits for a transaction to end does so in no database; the table it is about to write is in this one.
     const { rowCount } = await client.query(
-      `select distinct pid from pg_locks l
-       where not granted and exists (select from pg_stat_activity a where a.pid = l.pid and a.datname = current_database())`,
+      `select distinct waiting.pid from pg_locks waiting join pg_locks held on held.pid = waiting.pid
+       where not waiting.granted and held.database = (select oid from pg_database where datname = current_database())`,
     );
     if ((rowCount ?? 0) >= statements) return;
   }

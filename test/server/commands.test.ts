@@ -3,10 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeProgram } from '../../server/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { run, serve } from './processes.ts';
+
+vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
 
 let database: OwnDatabase;
 let folder: string;

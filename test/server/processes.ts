@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const MAIN = resolve(import.meta.dirname, '../../server/main.ts');
 const NODE = resolve(import.meta.dirname, '../../node_modules/.bin/node');
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 export interface Ended {
   code: number | null;

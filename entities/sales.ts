@@ -23,6 +23,7 @@ export const Estimate = defineEntity({
     date: date(),
     concept: p.text().default(''),
     clientId: bigint(),
+    search: p.text(),
   },
 });
 

@@ -378,6 +378,7 @@ create table estimates (
   date date not null,
   concept text not null default '',
   client_id bigint not null,
+  search text not null,
   primary key (account_id, id)
 );
 create unique index estimates_ref on estimates (account_id, ref) where ref is not null;

@@ -402,7 +402,7 @@ describe('articles', () => {
     const searched = async (table: string) => (await acme.rows(table)).map(({ search }) => search)[0];
     expect(await searched('products')).toBe('hilo de cobre\nh-1\ns1\n8400000000017');
     expect(await searched('suppliers')).toBe('cables, s.a.\ncables\na1\nhola@cables.example');
-    expect(await searched('employees')).toBe('ana\nnunez\nana@acme.example');
+    expect(await searched('employees')).toBe('ana nunez\nana@acme.example');
     expect(await searched('projects')).toBe('nave\n26-001');
     expect(await acme.rows('clients')).toMatchObject([
       { tax_key: 'B12345678', search: 'bar nilo, s.l.\nnilo\nes-b 1234.5678\nbar@nilo.example' },

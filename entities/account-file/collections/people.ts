@@ -29,7 +29,10 @@ export const employees = collection(
     activo: flag('active', true),
     departamento: optionalReference(departments, 'department_id'),
   },
-  { derived: ({ nombre, apellidos, email }) => ({ search: searchable(nombre, apellidos, email) }) },
+  {
+    // A full name is one text to whoever searches it.
+    derived: ({ nombre, apellidos, email }) => ({ search: searchable(`${nombre} ${apellidos ?? ''}`, email) }),
+  },
 );
 
 export const contracts = collection(

@@ -1,5 +1,6 @@
 // Estimates with attachments, recurring services, delivery notes with what they moved in stock, and invoices.
 import { z } from 'zod';
+import { searchable } from '../../../platform/text.ts';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
 import {
@@ -35,7 +36,10 @@ export const estimates = collection(
     concepto: optionalText('concept', ''),
     cliente: reference(clients, 'client_id'),
   },
-  { children: { lineas: lines('estimate_lines', 'estimate_id', {}) } },
+  {
+    children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
+    derived: ({ numero, concepto }) => ({ search: searchable(numero, concepto) }),
+  },
 );
 
 /** Bytes as base64. JSON carries them to PostgreSQL as hexadecimal. */

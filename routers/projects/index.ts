@@ -1,4 +1,11 @@
+import { listProjectStates } from './list-project-states.ts';
 import { listProjects } from './list-projects.ts';
+import { listTaskStates } from './list-task-states.ts';
 import { listTasks } from './list-tasks.ts';
 
-export const projects = { projects: { list: listProjects }, tasks: { list: listTasks } };
+export const projects = {
+  projects: { list: listProjects },
+  projectStates: { list: listProjectStates },
+  tasks: { list: listTasks },
+  taskStates: { list: listTaskStates },
+};

@@ -3,25 +3,14 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { type EconomicsRow, economicsOf, project, projectEconomics } from './project.ts';
+import { type ClientRow, clientOf, type EconomicsRow, economicsOf, project, projectEconomics } from './project.ts';
 
-interface ProjectRow extends EconomicsRow {
+interface ProjectRow extends EconomicsRow, ClientRow {
   id: number;
   number: string;
   description: string;
   budgeted_cost: number;
   budgeted_sales: number;
-  client_id: number | null;
-  legal_name: string | null;
-  trade_name: string | null;
-  tax_id: string | null;
-  email: string | null;
-  phone: string | null;
-  mobile: string | null;
-  allows_email: boolean | null;
-  allows_whatsapp: boolean | null;
-  allows_sms: boolean | null;
-  allows_images: boolean | null;
   state_id: number | null;
   state: string | null;
 }
@@ -74,21 +63,7 @@ export const listProjects = operation({
         proyectoId: row.id,
         numero: row.number,
         descripcion: row.description,
-        cliente: {
-          clienteId: row.client_id,
-          nombre_fiscal: row.legal_name ?? '',
-          nombre_comercial: row.trade_name ?? '',
-          cif: row.tax_id ?? '',
-          email: row.email ?? '',
-          telefono: row.phone ?? '',
-          movil: row.mobile ?? '',
-          rgpd: {
-            comunicaciones_email: row.allows_email,
-            comunicaciones_whatsapp: row.allows_whatsapp,
-            comunicaciones_sms: row.allows_sms,
-            tratamiento_imagenes: row.allows_images,
-          },
-        },
+        cliente: clientOf(row),
         estado: { estadoId: row.state_id, titulo: row.state ?? '' },
         presupuesto_coste: row.budgeted_cost,
         presupuesto_venta: row.budgeted_sales,

@@ -1,12 +1,13 @@
 import { getEmployee } from './get-employee.ts';
 import { listAbsences } from './list-absences.ts';
 import { listContracts } from './list-contracts.ts';
+import { listEmployees } from './list-employees.ts';
 import { listTimeEntries } from './list-time-entries.ts';
 import { getWorkCalendar } from './work-calendar.ts';
 
 export const time = {
   timeEntries: { list: listTimeEntries },
-  employees: { get: getEmployee },
+  employees: { list: listEmployees, get: getEmployee },
   contracts: { list: listContracts },
   absences: { list: listAbsences },
   workCalendar: { get: getWorkCalendar },

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { documentLine, party, readDocument } from './sale-document.ts';
+import { id } from '../shared/id.ts';
+import { estimateHeader } from './list-estimates.ts';
+import { documentLine, readDocument } from './sale-document.ts';
 
 /** One estimate with its lines; amounts without VAT. EST-01 */
 export const getEstimate = operation({
@@ -12,17 +13,7 @@ export const getEstimate = operation({
   alias: 'obtenerPresupuesto',
   scope: 'svc.read',
   input: { presupuestoId: id('estimate').describe('El presupuesto') },
-  output: z.object({
-    tipo: z.literal('presupuesto'),
-    presupuestoId: sealedId('estimate'),
-    numero: z.string(),
-    fecha: z.string(),
-    concepto: z.string(),
-    contraparte: party,
-    base_imponible: z.number(),
-    num_lineas: z.int(),
-    lineas: z.array(documentLine('estimateLine')),
-  }),
+  output: estimateHeader.extend({ lineas: z.array(documentLine('estimateLine')) }),
   async handler({ input: { presupuestoId }, db, accountId }) {
     const found = await readDocument(db, accountId, 'estimates', presupuestoId);
     if (!found) throw notFound('presupuestoId');

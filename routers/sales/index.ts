@@ -1,8 +1,12 @@
 import { createDeliveryNote } from './create-delivery-note.ts';
+import { getClient } from './get-client.ts';
 import { getEstimate } from './get-estimate.ts';
+import { listClients } from './list-clients.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
+import { listEstimates } from './list-estimates.ts';
 
 export const sales = {
+  clients: { list: listClients, get: getClient },
+  estimates: { list: listEstimates, get: getEstimate, listAttachments: listEstimateAttachments },
   deliveryNotes: { create: createDeliveryNote },
-  estimates: { get: getEstimate, listAttachments: listEstimateAttachments },
 };

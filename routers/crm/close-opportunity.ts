@@ -4,8 +4,7 @@ import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput, isoDate, text } from '../shared/schemas.ts';
-
-const STATES = { ganado: 'won', perdido: 'lost', abierta: 'open' } as const;
+import { STATES } from './opportunity.ts';
 
 /** Wins, loses or reopens an opportunity, from any state. CLO-01..04 */
 export const closeOpportunity = operation({

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/database.ts';
 import { emailKey, phoneKey, searchable } from '../../platform/text.ts';
 
 export interface Lead {
-  email: string;
+  email?: string;
   mobile?: string;
   name?: string;
   company?: string;
@@ -12,23 +12,25 @@ export interface Lead {
 
 /**
  * Two parts of one writable statement, to stand in its WITH: `found` and `created`, of which exactly one has a row (`id`).
- * An e-mail match wins over a mobile match, the oldest of several (OPP-03). Needs `lockLead` sent before it.
+ * An e-mail match wins over a mobile match, the oldest of several (OPP-03); without an e-mail nothing matches. Needs
+ * `lockLead` sent before it.
  */
 export function contactOfLead(accountId: number, lead: Lead): RawBuilder<unknown> {
   const email = emailKey(lead.email);
   const phone = phoneKey(lead.mobile);
   const company = lead.company ?? '';
-  const name = lead.name || company || lead.email.split('@')[0] || '';
+  const address = lead.email ?? '';
+  const name = lead.name || company || address.split('@')[0] || '';
   const mobile = lead.mobile ?? '';
   return sql`
     found as (
       select id from contacts
-      where account_id = ${accountId} and (email_key = ${email} or phone_key = ${phone})
+      where account_id = ${accountId} and (email_key = ${email} or phone_key = ${email && phone})
       order by (email_key = ${email}) desc nulls last, id limit 1),
     created as (
       insert into contacts (account_id, name, company, email, mobile, email_key, phone_key, search)
-      select ${accountId}::bigint, ${name}, ${company}, ${lead.email}, ${mobile}, ${email}, ${phone},
-        ${searchable(name, company, lead.email, mobile)}
+      select ${accountId}::bigint, ${name}, ${company}, ${address}, ${mobile}, ${email}, ${phone},
+        ${searchable(name, company, address, mobile)}
       where not exists (select from found)
       returning id)`;
 }

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Database, Db } from './database.ts';
 import type { Ids, Kind } from './ids.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
-import type { Quota } from './quota.ts';
+import type { Quota, QuotaState } from './quota.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 
 export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command';
@@ -37,6 +37,8 @@ export interface CallContext {
   principal?: Principal;
   /** Who calls, where the door asked before it came to the operation; not yet admitted to it. */
   caller?: Principal;
+  /** The company's quota as this call left it, once it was admitted. LIM-01 */
+  quota?: QuotaState;
   /** Where one request carries several calls (tRPC): each one's own context, in their order. */
   batch?: CallContext[];
   /** Headers of the answer. */
@@ -52,6 +54,8 @@ export interface OperationContext {
   now: Temporal.Instant;
   /** Today in the company's time zone. DATE-02 */
   today: Temporal.PlainDate;
+  /** The company's quota as this call left it. LIM-01 */
+  quota: QuotaState;
   requestId: string;
   log: Logger;
   /** Adds a header to the answer. */

@@ -1,4 +1,5 @@
 // Every operation, by area and resource: `products.list` is the tRPC path and the client's `client.products.list`.
+import { account } from './account/index.ts';
 import { catalogue } from './catalogue/index.ts';
 import { crm } from './crm/index.ts';
 import { router } from './operation.ts';
@@ -9,6 +10,15 @@ import { sales } from './sales/index.ts';
 import { time } from './time/index.ts';
 
 /** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
-export const areas = { crm, catalogue, sales, recurring, purchases, projects, time };
+export const areas = { crm, catalogue, sales, recurring, purchases, projects, time, account };
 
-export const appRouter = router({ ...crm, ...catalogue, ...sales, ...recurring, ...purchases, ...projects, ...time });
+export const appRouter = router({
+  ...crm,
+  ...catalogue,
+  ...sales,
+  ...recurring,
+  ...purchases,
+  ...projects,
+  ...time,
+  ...account,
+});

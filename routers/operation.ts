@@ -22,6 +22,7 @@ import {
 import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/idempotency.ts';
 import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
 import type { Principal, Scope } from '../platform/principal.ts';
+import type { QuotaState } from '../platform/quota.ts';
 import { type IdSite, idSites } from './shared/walk.ts';
 
 type Method = 'GET' | 'POST' | 'PUT';
@@ -85,16 +86,13 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
     await confirm(ctx.service, principal);
     throw forbidden();
   }
-  const { limit, remaining, resetSeconds } = await ctx.service.quota
-    .spend(principal.accountId, principal.quotaPerMinute)
-    .catch((error: unknown) => {
-      if (error instanceof ApiError && error.kind === 'quotaSpent') {
-        const { limit, resetSeconds } = ctx.service.quota.peek(principal.accountId, principal.quotaPerMinute);
-        noteQuota(ctx, limit, 0, resetSeconds);
-      }
-      throw error;
-    });
-  noteQuota(ctx, limit, remaining, resetSeconds);
+  const quota = await ctx.service.quota.spend(principal.accountId, principal.quotaPerMinute).catch((error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'quotaSpent') {
+      noteQuota(ctx, { ...ctx.service.quota.peek(principal.accountId, principal.quotaPerMinute), remaining: 0 });
+    }
+    throw error;
+  });
+  noteQuota(ctx, quota);
   return principal;
 }
 
@@ -105,7 +103,9 @@ export const confirm = (service: Service, principal: Principal) =>
   service.database.transaction(principal.accountId, { credential: credentialOf(service, principal) }, async () => {});
 
 /** draft-ietf-httpapi-ratelimit-headers */
-function noteQuota(ctx: CallContext, limit: number, remaining: number, resetSeconds: number) {
+function noteQuota(ctx: CallContext, quota: QuotaState) {
+  const { limit, remaining, resetSeconds } = quota;
+  ctx.quota = quota;
   ctx.headers['RateLimit-Policy'] = `"empresa";q=${limit};w=60`;
   ctx.headers.RateLimit = `"empresa";r=${remaining};t=${resetSeconds}`;
 }
@@ -158,11 +158,13 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
       if (key !== undefined) {
         const earlier = await claimKey(db, { accountId, key, hash, now });
         if (earlier) {
-          ctx.headers['Idempotent-Replayed'] = 'true';
-          return JSON.parse(earlier.replay);
+          const { value, headers }: KeptAnswer = JSON.parse(earlier.replay);
+          Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
+          return value;
         }
       }
       const written: { kind: Kind; id: number }[] = [];
+      const headers: Record<string, string> = {};
       const answer = spec.handler({
         input: parsed,
         db,
@@ -170,10 +172,11 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         principal,
         now,
         today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
+        quota: ctx.quota ?? service.quota.peek(accountId, principal.quotaPerMinute),
         requestId,
         log: service.log,
         header: (name, value) => {
-          ctx.headers[name] = value;
+          headers[name] = value;
         },
         downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
         audit: (kind, id) => {
@@ -196,7 +199,11 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         }));
         later(db.insertInto('audit_records').values(records).execute());
       }
-      if (key !== undefined) later(keepAnswer(db, accountId, key, JSON.stringify(root.value)));
+      Object.assign(ctx.headers, headers);
+      if (key !== undefined) {
+        const kept: KeptAnswer = { value: root.value, headers };
+        later(keepAnswer(db, accountId, key, JSON.stringify(kept)));
+      }
       return root.value;
     }
   }
@@ -220,6 +227,12 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const procedure = write ? admitted.mutation(resolve) : admitted.query(resolve);
   metas.set(procedure, meta);
   return procedure;
+}
+
+/** What an idempotency key's first call answered: the data and the headers that the operation added. IDEM-01 */
+interface KeptAnswer {
+  value: unknown;
+  headers: Record<string, string>;
 }
 
 export type Procedure = ReturnType<typeof operation>;

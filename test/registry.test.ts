@@ -169,6 +169,10 @@ describe('[VER-01] the v0 alias and every path answer the same:', () => {
       ),
     );
 
+  // What each call leaves of the quota is its own.
+  const settled = (body: Answer['body']) =>
+    body.data?.cuota ? { ...body, data: { ...body.data, cuota: { ...body.data.cuota, restante: 0 } } } : body;
+
   test.each(operations.map((operation) => [operation.path, operation] as const))('%s', async (_, operation) => {
     const byAlias = await (await companyFor(operation)).alias(operation.alias, exampleOf(operation));
     expect([byAlias.status, byAlias.body.errorMsg]).toEqual([200, '']);
@@ -178,14 +182,22 @@ describe('[VER-01] the v0 alias and every path answer the same:', () => {
       expect(byPath.status, route.path).toBe(200);
       expect(byPath.headers.get('x-ignored-parameters')).toBeNull();
       if (operation.write) expect(shape(byPath.body), route.path).toEqual(shape(byAlias.body));
-      else expect(byPath.body, route.path).toEqual(byAlias.body);
+      else expect(settled(byPath.body), route.path).toEqual(settled(byAlias.body));
     }
   });
 
   test.each(operations.map((operation) => [operation.path, operation] as const))(
     '%s, errors too',
     async (_, operation) => {
-      const input = { ...exampleOf(operation), fecha_inicio: 'ayer', pagina: 0, datos: 1, cliente: 1, resultado: 1 };
+      const input = {
+        ...exampleOf(operation),
+        fecha_inicio: 'ayer',
+        pagina: 0,
+        datos: 1,
+        cliente: 1,
+        resultado: 1,
+        etapa_fk: 'x',
+      };
       const byAlias = await reader.alias(operation.alias, input);
       for (const route of operation.routes) {
         const byPath = await callRoute(reader, route, input);

@@ -19,6 +19,186 @@ export interface FunnelsListOutput {
   }>;
 }
 
+/** What `channels.list` takes. */
+export type ChannelsListInput = Record<string, never>;
+
+/** What `channels.list` answers. */
+export interface ChannelsListOutput {
+  canales: Array<{
+    canalId: string;
+    canal: string;
+  }>;
+}
+
+/** What `contacts.list` takes. */
+export interface ContactsListInput {
+  /** Texto en nombre, empresa, correo o móvil */
+  busqueda?: string;
+  /** Solo los de este correo exacto */
+  email?: string;
+  /** Solo los de este móvil, con o sin espacios o prefijo +34 */
+  movil?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `contacts.list` answers. */
+export interface ContactsListOutput {
+  total_contactos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  contactos: Array<{
+    contactoId: string;
+    nombre: string;
+    empresa: string;
+    email: string;
+    movil: string;
+  }>;
+}
+
+/** What `contacts.get` takes. */
+export interface ContactsGetInput {
+  /** El contacto */
+  contactoId: string | number;
+}
+
+/** What `contacts.get` answers. */
+export interface ContactsGetOutput {
+  contacto: {
+    contactoId: string;
+    nombre: string;
+    empresa: string;
+    email: string;
+    movil: string;
+  };
+}
+
+/** What `contacts.create` takes. */
+export interface ContactsCreateInput {
+  datos: {
+    /** Nombre; si falta, la empresa o el principio del correo */
+    nombre?: string;
+    /** Empresa */
+    empresa?: string;
+    /** Correo */
+    email?: string;
+    /** Móvil */
+    movil?: string;
+  };
+}
+
+/** What `contacts.create` answers. */
+export type ContactsCreateOutput = string;
+
+/** What `opportunities.list` takes. */
+export interface OpportunitiesListInput {
+  /** Solo las de este funnel */
+  funnel_fk?: string | number;
+  /** Solo las que están en esta etapa */
+  etapa_fk?: string | number;
+  /** Solo las que están así */
+  resultado?: 'abierta' | 'ganado' | 'perdido';
+  /** Solo las de este contacto */
+  contactoId?: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `opportunities.list` answers. */
+export interface OpportunitiesListOutput {
+  total_oportunidades: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  oportunidades: Array<{
+    oportunidadId: string;
+    titulo: string;
+    funnel: {
+      funnelId: string;
+      funnel: string;
+    };
+    etapa: {
+      etapaId: string;
+      etapa: string;
+    };
+    canal: {
+      canalId: string;
+      canal: string;
+    };
+    contacto: {
+      contactoId: string;
+      nombre: string;
+      empresa: string;
+      email: string;
+      movil: string;
+    };
+    resultado: 'abierta' | 'ganado' | 'perdido';
+    valor_cierre: number | null;
+    fecha_creacion: string;
+    fecha_cierre: string;
+    motivo: string;
+  }>;
+}
+
+/** What `opportunities.get` takes. */
+export interface OpportunitiesGetInput {
+  /** La oportunidad */
+  oportunidadId: string | number;
+}
+
+/** What `opportunities.get` answers. */
+export interface OpportunitiesGetOutput {
+  oportunidad: {
+    oportunidadId: string;
+    titulo: string;
+    funnel: {
+      funnelId: string;
+      funnel: string;
+    };
+    etapa: {
+      etapaId: string;
+      etapa: string;
+    };
+    canal: {
+      canalId: string;
+      canal: string;
+    };
+    contacto: {
+      contactoId: string;
+      nombre: string;
+      empresa: string;
+      email: string;
+      movil: string;
+    };
+    resultado: 'abierta' | 'ganado' | 'perdido';
+    valor_cierre: number | null;
+    fecha_creacion: string;
+    fecha_cierre: string;
+    motivo: string;
+  };
+}
+
 /** What `opportunities.create` takes. */
 export interface OpportunitiesCreateInput {
   datos: {
@@ -47,6 +227,28 @@ export interface OpportunitiesCreateInput {
 
 /** What `opportunities.create` answers. */
 export type OpportunitiesCreateOutput = number;
+
+/** What `opportunities.move` takes. */
+export interface OpportunitiesMoveInput {
+  /** La oportunidad */
+  oportunidadId: string | number;
+  /** La etapa de destino, del mismo funnel */
+  etapa_fk: string | number;
+}
+
+/** What `opportunities.move` answers. */
+export interface OpportunitiesMoveOutput {
+  oportunidadId: string;
+  titulo: string;
+  etapa_anterior: {
+    etapaId: string;
+    etapa: string;
+  };
+  etapa: {
+    etapaId: string;
+    etapa: string;
+  };
+}
 
 /** What `opportunities.close` takes. */
 export interface OpportunitiesCloseInput {
@@ -148,6 +350,38 @@ export interface ProductsListOutput {
   }>;
 }
 
+/** What `products.listFormats` takes. */
+export interface ProductsListFormatsInput {
+  /** El artículo */
+  articuloId: string | number;
+}
+
+/** What `products.listFormats` answers. */
+export interface ProductsListFormatsOutput {
+  multiformato: boolean;
+  formatos: Array<{
+    formatoId: string;
+    titulo: string;
+    factor: number;
+    peso_variable: boolean;
+    permite_venta: boolean;
+    permite_compra: boolean;
+    por_defecto_venta: boolean;
+  }>;
+}
+
+/** What `productFamilies.list` takes. */
+export type ProductFamiliesListInput = Record<string, never>;
+
+/** What `productFamilies.list` answers. */
+export interface ProductFamiliesListOutput {
+  familias: Array<{
+    familiaId: string;
+    titulo: string;
+    num_articulos: number;
+  }>;
+}
+
 /** What `priceLists.list` takes. */
 export interface PriceListsListInput {
   /** Añade los precios de este artículo */
@@ -173,6 +407,180 @@ export interface PriceListsListOutput {
       precio_con_iva: number | null;
     }>;
   };
+}
+
+/** What `clients.list` takes. */
+export interface ClientsListInput {
+  /** Texto en nombre fiscal, nombre comercial, CIF o correo */
+  busqueda?: string;
+  /** Solo los de este CIF, con o sin espacios, puntos, guiones o prefijo ES */
+  cif?: string;
+  /** Solo los de este correo exacto */
+  email?: string;
+  /** Solo los de esta tarifa; los que no tienen cuentan en la 1 */
+  tarifa?: number;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `clients.list` answers. */
+export interface ClientsListOutput {
+  total_clientes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  clientes: Array<{
+    clienteId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string;
+    rgpd: {
+      comunicaciones_email: boolean | null;
+      comunicaciones_whatsapp: boolean | null;
+      comunicaciones_sms: boolean | null;
+      tratamiento_imagenes: boolean | null;
+    };
+    tarifa: number;
+  }>;
+}
+
+/** What `clients.get` takes. */
+export interface ClientsGetInput {
+  /** El cliente */
+  clienteId: string | number;
+}
+
+/** What `clients.get` answers. */
+export interface ClientsGetOutput {
+  cliente: {
+    clienteId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string;
+    rgpd: {
+      comunicaciones_email: boolean | null;
+      comunicaciones_whatsapp: boolean | null;
+      comunicaciones_sms: boolean | null;
+      tratamiento_imagenes: boolean | null;
+    };
+    tarifa: number;
+    direccion: string;
+    cp: string;
+    poblacion: string;
+    provincia: string;
+    pais: string;
+  };
+}
+
+/** What `estimates.list` takes. */
+export interface EstimatesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo los de este cliente */
+  clienteId?: string | number;
+  /** Texto en el número, el concepto o los datos del cliente */
+  busqueda?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `estimates.list` answers. */
+export interface EstimatesListOutput {
+  total_presupuestos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  presupuestos: Array<{
+    tipo: 'presupuesto';
+    presupuestoId: string;
+    numero: string;
+    fecha: string;
+    concepto: string;
+    contraparte: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    };
+    base_imponible: number;
+    num_lineas: number;
+  }>;
+}
+
+/** What `estimates.get` takes. */
+export interface EstimatesGetInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+}
+
+/** What `estimates.get` answers. */
+export interface EstimatesGetOutput {
+  tipo: 'presupuesto';
+  presupuestoId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    clienteId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+  }>;
+}
+
+/** What `estimates.listAttachments` takes. */
+export interface EstimatesListAttachmentsInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+}
+
+/** What `estimates.listAttachments` answers. */
+export interface EstimatesListAttachmentsOutput {
+  total_adjuntos: number;
+  adjuntos: Array<{
+    adjuntoId: string;
+    nombre: string;
+    tipo_mime: string;
+    tamano: number;
+    fecha_subida: string;
+    url: string;
+  }>;
 }
 
 /** What `deliveryNotes.create` takes. */
@@ -230,58 +638,6 @@ export interface DeliveryNotesCreateInput {
 
 /** What `deliveryNotes.create` answers. */
 export type DeliveryNotesCreateOutput = string;
-
-/** What `estimates.get` takes. */
-export interface EstimatesGetInput {
-  /** El presupuesto */
-  presupuestoId: string | number;
-}
-
-/** What `estimates.get` answers. */
-export interface EstimatesGetOutput {
-  tipo: 'presupuesto';
-  presupuestoId: string;
-  numero: string;
-  fecha: string;
-  concepto: string;
-  contraparte: {
-    clienteId: string;
-    nombre_fiscal: string;
-    cif: string;
-    email: string;
-  };
-  base_imponible: number;
-  num_lineas: number;
-  lineas: Array<{
-    lineaId: string;
-    descripcion: string;
-    cantidad: number;
-    importe_unitario: number;
-    descuento: number;
-    iva: number;
-    importe: number;
-    articuloId: string | null;
-  }>;
-}
-
-/** What `estimates.listAttachments` takes. */
-export interface EstimatesListAttachmentsInput {
-  /** El presupuesto */
-  presupuestoId: string | number;
-}
-
-/** What `estimates.listAttachments` answers. */
-export interface EstimatesListAttachmentsOutput {
-  total_adjuntos: number;
-  adjuntos: Array<{
-    adjuntoId: string;
-    nombre: string;
-    tipo_mime: string;
-    tamano: number;
-    fecha_subida: string;
-    url: string;
-  }>;
-}
 
 /** What `recurrings.create` takes. */
 export interface RecurringsCreateInput {
@@ -399,6 +755,39 @@ export interface RecurringsListRenewalsOutput {
       num: number;
       importe_total: number;
     };
+  }>;
+}
+
+/** What `suppliers.list` takes. */
+export interface SuppliersListInput {
+  /** Texto en nombre fiscal, nombre comercial, CIF o correo */
+  busqueda?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `suppliers.list` answers. */
+export interface SuppliersListOutput {
+  total_proveedores: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  proveedores: Array<{
+    proveedorId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string | null;
   }>;
 }
 
@@ -605,6 +994,17 @@ export interface ProjectsListOutput {
   }>;
 }
 
+/** What `projectStates.list` takes. */
+export type ProjectStatesListInput = Record<string, never>;
+
+/** What `projectStates.list` answers. */
+export interface ProjectStatesListOutput {
+  estados: Array<{
+    estadoId: string;
+    titulo: string;
+  }>;
+}
+
 /** What `tasks.list` takes. */
 export interface TasksListInput {
   /** Solo las de este proyecto */
@@ -657,6 +1057,17 @@ export interface TasksListOutput {
     progreso: number;
     vencida: boolean;
     importe_presupuestado: number;
+  }>;
+}
+
+/** What `taskStates.list` takes. */
+export type TaskStatesListInput = Record<string, never>;
+
+/** What `taskStates.list` answers. */
+export interface TaskStatesListOutput {
+  estados: Array<{
+    estadoId: string;
+    titulo: string;
   }>;
 }
 
@@ -714,6 +1125,45 @@ export interface TimeEntriesListOutput {
     proyectoId: string | null;
     tareaId: string | null;
     observaciones: string | null;
+  }>;
+}
+
+/** What `employees.list` takes. */
+export interface EmployeesListInput {
+  /** Texto en nombre, apellidos o correo */
+  busqueda?: string;
+  /** Solo los de este departamento */
+  departamentoId?: string | number;
+  /** true: solo activos; false: solo los que ya no lo están */
+  activo?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `employees.list` answers. */
+export interface EmployeesListOutput {
+  total_empleados: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  empleados: Array<{
+    empleadoId: string;
+    nombre: string;
+    apellidos: string;
+    email: string;
+    activo: boolean;
+    departamento: {
+      departamentoId: string;
+      titulo: string;
+    };
   }>;
 }
 
@@ -880,25 +1330,90 @@ export interface WorkCalendarGetOutput {
   }>;
 }
 
+/** What `account.get` takes. */
+export type AccountGetInput = Record<string, never>;
+
+/** What `account.get` answers. */
+export interface AccountGetOutput {
+  nombre: string;
+  zona_horaria: string;
+  stock_multiformato: boolean;
+  permisos: Array<'svc.read' | 'svc.write'>;
+  cuota: {
+    /** Llamadas por minuto de la empresa */
+    limite: number;
+    /** Llamadas que quedan */
+    restante: number;
+    /** Segundos hasta la próxima cuota */
+    reinicio: number;
+  };
+}
+
 /** Every operation of the service, as `client.<resource>.<verb>(input, options)`. */
 export interface AlbaranClient {
   funnels: {
     /**
-     * Funnels. Funnels de venta y sus etapas, en orden. Da el funnel_fk y la etapa_fk que piden opportunities.create y mover_oportunidad.
+     * Funnels. Funnels de venta y sus etapas, en orden. Da el funnel_fk y la etapa_fk que piden opportunities.create y opportunities.move.
      *
      * `GET /api/v1/crm/funnels`; permiso `svc.read`
      */
     list: Read<FunnelsListInput, FunnelsListOutput>;
   };
+  channels: {
+    /**
+     * Canales. Canales de captación de la empresa. Da el canal_fk que admite opportunities.create.
+     *
+     * `GET /api/v1/crm/channels`; permiso `svc.read`
+     */
+    list: Read<ChannelsListInput, ChannelsListOutput>;
+  };
+  contacts: {
+    /**
+     * Contactos. Contactos del CRM, por nombre. Da el contacto_fk que admite opportunities.create y el contactoId de opportunities.list. Para saber si una persona existe, búscala por email o movil.
+     *
+     * `GET /api/v1/crm/contacts`; permiso `svc.read`
+     */
+    list: PagedRead<ContactsListInput, ContactsListOutput>;
+    /**
+     * Contacto. Un contacto del CRM con su empresa, correo y móvil. contactoId: de contacts.list.
+     *
+     * `GET /api/v1/crm/contacts/{contactoId}`; permiso `svc.read`
+     */
+    get: Read<ContactsGetInput, ContactsGetOutput>;
+    /**
+     * Crear contacto. Crea un contacto del CRM y da su identificador. Hace falta nombre, empresa o email. Si ya hay un contacto con ese email (o, con email, ese móvil), da el que hay sin cambiarlo, con la cabecera X-Existing: true.
+     *
+     * `POST /api/v1/crm/contacts`; permiso `svc.write`
+     */
+    create: Write<ContactsCreateInput, ContactsCreateOutput>;
+  };
   opportunities: {
     /**
-     * Crear oportunidad. Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de funnels.list; canal_fk: de listar_canales. Con email_contacto busca el contacto o lo crea.
+     * Oportunidades. Oportunidades de venta, de la más reciente a la más antigua; las fechas filtran por creación. Da el oportunidadId de opportunities.move y opportunities.close. funnel_fk y etapa_fk: de funnels.list; contactoId: de contacts.list.
+     *
+     * `GET /api/v1/crm/opportunities`; permiso `svc.read`
+     */
+    list: PagedRead<OpportunitiesListInput, OpportunitiesListOutput>;
+    /**
+     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto y resultado. oportunidadId: de opportunities.list.
+     *
+     * `GET /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.read`
+     */
+    get: Read<OpportunitiesGetInput, OpportunitiesGetOutput>;
+    /**
+     * Crear oportunidad. Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de funnels.list; canal_fk: de channels.list. Con email_contacto busca el contacto o lo crea.
      *
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
     create: Write<OpportunitiesCreateInput, OpportunitiesCreateOutput>;
     /**
-     * Cerrar oportunidad. Marca una oportunidad como ganada, perdida (con motivoId de lossReasons.list) o la reabre. oportunidadId: de consultar_oportunidades.
+     * Mover oportunidad. Pasa una oportunidad abierta a otra etapa de su funnel. oportunidadId: de opportunities.list; etapa_fk: de funnels.list. Para ganarla, perderla o reabrirla usa opportunities.close.
+     *
+     * `PUT /api/v1/crm/opportunities/{oportunidadId}/stage`; permiso `svc.write`
+     */
+    move: Write<OpportunitiesMoveInput, OpportunitiesMoveOutput>;
+    /**
+     * Cerrar oportunidad. Marca una oportunidad como ganada, perdida (con motivoId de lossReasons.list) o la reabre. oportunidadId: de opportunities.list.
      *
      * `PUT /api/v1/crm/opportunities/{oportunidadId}/close`; permiso `svc.write`
      */
@@ -914,11 +1429,25 @@ export interface AlbaranClient {
   };
   products: {
     /**
-     * Artículos. Artículos del catálogo con precios por tarifa y stock. Su articuloId sirve tal cual en las líneas de documentos. Familias: listar_familias.
+     * Artículos. Artículos del catálogo con precios por tarifa y stock. Su articuloId sirve tal cual en las líneas de documentos. Familias: productFamilies.list.
      *
      * `GET /api/v1/products`; permiso `svc.read`
      */
     list: PagedRead<ProductsListInput, ProductsListOutput>;
+    /**
+     * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
+     */
+    listFormats: Read<ProductsListFormatsInput, ProductsListFormatsOutput>;
+  };
+  productFamilies: {
+    /**
+     * Familias de artículos. Familias del catálogo con su número de artículos. Da el familiaId que admite products.list.
+     *
+     * `GET /api/v1/product-families`; permiso `svc.read`
+     */
+    list: Read<ProductFamiliesListInput, ProductFamiliesListOutput>;
   };
   priceLists: {
     /**
@@ -928,31 +1457,51 @@ export interface AlbaranClient {
      */
     list: Read<PriceListsListInput, PriceListsListOutput>;
   };
-  deliveryNotes: {
+  clients: {
     /**
-     * Crear albarán. Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de consultar_clientes o cif; articulo_fk: de products.list; formatoId: de consultar_formatos.
+     * Clientes. Clientes, por nombre fiscal, con su tarifa. Da el clienteId que piden las demás herramientas. Para saber si un cliente existe, búscalo por cif o email. tarifa: de priceLists.list.
      *
-     * `POST /api/v1/delivery-notes`; permiso `svc.write`
+     * `GET /api/v1/clients`; permiso `svc.read`
      */
-    create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+    list: PagedRead<ClientsListInput, ClientsListOutput>;
+    /**
+     * Cliente. Un cliente con su tarifa y su dirección. clienteId: de clients.list.
+     *
+     * `GET /api/v1/clients/{clienteId}`; permiso `svc.read`
+     */
+    get: Read<ClientsGetInput, ClientsGetOutput>;
   };
   estimates: {
     /**
-     * Presupuesto. Un presupuesto con sus líneas. presupuestoId: de consultar_presupuestos.
+     * Presupuestos. Presupuestos, del más reciente al más antiguo, sin sus líneas: para verlas, estimates.get con su presupuestoId. clienteId: de clients.list.
+     *
+     * `GET /api/v1/estimates`; permiso `svc.read`
+     */
+    list: PagedRead<EstimatesListInput, EstimatesListOutput>;
+    /**
+     * Presupuesto. Un presupuesto con sus líneas. presupuestoId: de estimates.list.
      *
      * `GET /api/v1/estimates/{presupuestoId}`; permiso `svc.read`
      */
     get: Read<EstimatesGetInput, EstimatesGetOutput>;
     /**
-     * Adjuntos de un presupuesto. Ficheros adjuntos de un presupuesto, con una dirección de descarga válida 10 minutos. presupuestoId: de consultar_presupuestos.
+     * Adjuntos de un presupuesto. Ficheros adjuntos de un presupuesto, con una dirección de descarga válida 10 minutos. presupuestoId: de estimates.list.
      *
      * `GET /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.read`
      */
     listAttachments: Read<EstimatesListAttachmentsInput, EstimatesListAttachmentsOutput>;
   };
+  deliveryNotes: {
+    /**
+     * Crear albarán. Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats.
+     *
+     * `POST /api/v1/delivery-notes`; permiso `svc.write`
+     */
+    create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+  };
   recurrings: {
     /**
-     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de consultar_clientes, o cif). articulo_fk: de products.list.
+     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de clients.list, o cif). articulo_fk: de products.list.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
@@ -970,9 +1519,17 @@ export interface AlbaranClient {
      */
     listRenewals: Read<RecurringsListRenewalsInput, RecurringsListRenewalsOutput>;
   };
+  suppliers: {
+    /**
+     * Proveedores. Proveedores, por nombre fiscal. Da el proveedorId por el que filtran purchaseInvoices.list y purchaseDeliveryNotes.list.
+     *
+     * `GET /api/v1/suppliers`; permiso `svc.read`
+     */
+    list: PagedRead<SuppliersListInput, SuppliersListOutput>;
+  };
   purchaseInvoices: {
     /**
-     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de consultar_proveedores. Para totales usa purchasesReport.get.
+     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de suppliers.list. Para totales usa purchasesReport.get.
      *
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
@@ -980,7 +1537,7 @@ export interface AlbaranClient {
   };
   purchaseDeliveryNotes: {
     /**
-     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de consultar_proveedores. Para facturas usa purchaseInvoices.list.
+     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de suppliers.list. Para facturas usa purchaseInvoices.list.
      *
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
@@ -996,23 +1553,39 @@ export interface AlbaranClient {
   };
   projects: {
     /**
-     * Proyectos. Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de consultar_clientes; estadoId: de listar_estados_proyecto.
+     * Proyectos. Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de clients.list; estadoId: de projectStates.list.
      *
      * `GET /api/v1/projects`; permiso `svc.read`
      */
     list: PagedRead<ProjectsListInput, ProjectsListOutput>;
   };
+  projectStates: {
+    /**
+     * Estados de proyecto. Estados en que puede estar un proyecto de la empresa. Da el estadoId que admite projects.list.
+     *
+     * `GET /api/v1/project-states`; permiso `svc.read`
+     */
+    list: Read<ProjectStatesListInput, ProjectStatesListOutput>;
+  };
   tasks: {
     /**
-     * Tareas. Tareas de proyectos, por fecha prevista de fin. Las fechas filtran por solapamiento; vencidas=true solo las vencidas. proyectoId: de projects.list; estadoId: de listar_estados_tarea.
+     * Tareas. Tareas de proyectos, por fecha prevista de fin. Las fechas filtran por solapamiento; vencidas=true solo las vencidas. proyectoId: de projects.list; estadoId: de taskStates.list.
      *
      * `GET /api/v1/tasks`; permiso `svc.read`
      */
     list: PagedRead<TasksListInput, TasksListOutput>;
   };
+  taskStates: {
+    /**
+     * Estados de tarea. Estados en que puede estar una tarea de la empresa. Da el estadoId que admite tasks.list.
+     *
+     * `GET /api/v1/task-states`; permiso `svc.read`
+     */
+    list: Read<TaskStatesListInput, TaskStatesListOutput>;
+  };
   timeEntries: {
     /**
-     * Fichajes. Fichajes (entrada y salida) por fecha de entrada, abiertos incluidos. Para filtrar: empleadoId de consultar_empleados, proyectoId de projects.list.
+     * Fichajes. Fichajes (entrada y salida) por fecha de entrada, abiertos incluidos. Para filtrar: empleadoId de employees.list, proyectoId de projects.list.
      *
      * `GET /api/v1/employees/times`, `GET /api/v1/employees/{empleadoId}/times`; permiso `svc.read`
      */
@@ -1020,7 +1593,13 @@ export interface AlbaranClient {
   };
   employees: {
     /**
-     * Empleado. Una persona de la plantilla con su contrato vigente. empleadoId: de consultar_empleados.
+     * Empleados. Personas de la plantilla, por apellidos. Da el empleadoId que piden las demás herramientas, y el departamentoId por el que filtrar. Para una persona con su contrato usa employees.get.
+     *
+     * `GET /api/v1/employees`; permiso `svc.read`
+     */
+    list: PagedRead<EmployeesListInput, EmployeesListOutput>;
+    /**
+     * Empleado. Una persona de la plantilla con su contrato vigente. empleadoId: de employees.list.
      *
      * `GET /api/v1/employees/{empleadoId}`; permiso `svc.read`
      */
@@ -1028,7 +1607,7 @@ export interface AlbaranClient {
   };
   contracts: {
     /**
-     * Contratos. Contratos laborales (sin importes). Solo los vigentes salvo vigentes=false. empleadoId: de consultar_empleados.
+     * Contratos. Contratos laborales (sin importes). Solo los vigentes salvo vigentes=false. empleadoId: de employees.list.
      *
      * `GET /api/v1/employees/contracts`, `GET /api/v1/employees/{empleadoId}/contract`; permiso `svc.read`
      */
@@ -1036,7 +1615,7 @@ export interface AlbaranClient {
   };
   absences: {
     /**
-     * Ausencias. Ausencias de la plantilla que tocan un periodo (vacaciones, bajas, permisos). Sin las rechazadas salvo incluir_rechazadas. empleadoId: de consultar_empleados.
+     * Ausencias. Ausencias de la plantilla que tocan un periodo (vacaciones, bajas, permisos). Sin las rechazadas salvo incluir_rechazadas. empleadoId: de employees.list.
      *
      * `GET /api/v1/time-off`; permiso `svc.read`
      */
@@ -1044,32 +1623,48 @@ export interface AlbaranClient {
   };
   workCalendar: {
     /**
-     * Calendario laboral. Días no laborables de un periodo: festivos y cierres de la empresa y, con empleadoId (de consultar_empleados), también las ausencias de esa persona.
+     * Calendario laboral. Días no laborables de un periodo: festivos y cierres de la empresa y, con empleadoId (de employees.list), también las ausencias de esa persona.
      *
      * `GET /api/v1/work-calendar`, `GET /api/v1/employees/{empleadoId}/work-calendar`; permiso `svc.read`
      */
     get: Read<WorkCalendarGetInput, WorkCalendarGetOutput>;
+  };
+  account: {
+    /**
+     * Cuenta. La empresa sobre la que se actúa, con su zona horaria, los permisos de quien llama y las llamadas que le quedan en este minuto. Úsala para saber dónde estás y qué puedes hacer.
+     *
+     * `GET /api/v1/account`; permiso `svc.read`
+     */
+    get: Read<AccountGetInput, AccountGetOutput>;
   };
 }
 
 /** How each method is made. */
 export const methods: Record<string, Record<string, MethodKind>> = {
   funnels: { list: 'read' },
-  opportunities: { create: 'write', close: 'write' },
+  channels: { list: 'read' },
+  contacts: { list: 'pages', get: 'read', create: 'write' },
+  opportunities: { list: 'pages', get: 'read', create: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages' },
+  products: { list: 'pages', listFormats: 'read' },
+  productFamilies: { list: 'read' },
   priceLists: { list: 'read' },
+  clients: { list: 'pages', get: 'read' },
+  estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   deliveryNotes: { create: 'write' },
-  estimates: { get: 'read', listAttachments: 'read' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'read' },
+  suppliers: { list: 'pages' },
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
   projects: { list: 'pages' },
+  projectStates: { list: 'read' },
   tasks: { list: 'pages' },
+  taskStates: { list: 'read' },
   timeEntries: { list: 'pages' },
-  employees: { get: 'read' },
+  employees: { list: 'pages', get: 'read' },
   contracts: { list: 'read' },
   absences: { list: 'read' },
   workCalendar: { get: 'read' },
+  account: { get: 'read' },
 };

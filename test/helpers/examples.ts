@@ -117,6 +117,7 @@ export const exampleRecords: readonly FileRecord[] = [
     nombre: 'Pepe',
     empresa: 'Bar Pepe',
     email: 'pepe@example.com',
+    movil: '+34 622 33 44 55',
     cliente: 'bar',
   },
   {
@@ -298,6 +299,21 @@ const pages = { pagina: 1, por_pagina: 50 };
  */
 export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'funnels.list': {},
+  'channels.list': {},
+  'contacts.list': { busqueda: 'bar', email: 'Pepe@example.com', movil: '622334455', ...pages },
+  'contacts.get': { contactoId: 2601 },
+  'contacts.create': {
+    datos: { nombre: 'Nuria', empresa: 'Nueva SL', email: 'nueva@example.com', movil: '611111111' },
+  },
+  'opportunities.list': {
+    ...dates,
+    funnel_fk: 2301,
+    etapa_fk: 2311,
+    resultado: 'abierta',
+    contactoId: 2601,
+    ...pages,
+  },
+  'opportunities.get': { oportunidadId: 2701 },
   'opportunities.create': {
     datos: {
       funnel_fk: 2301,
@@ -319,7 +335,10 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     valor_cierre: 120.5,
     fecha_cierre: '2026-03-01',
   },
+  'opportunities.move': { oportunidadId: 2701, etapa_fk: 2312 },
   'products.list': { busqueda: 'pino', familiaId: 2101, bajo_minimo: true, ...pages },
+  'products.listFormats': { articuloId: 2201 },
+  'productFamilies.list': {},
   'priceLists.list': { articuloId: 2201 },
   'deliveryNotes.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
@@ -339,12 +358,17 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       { cantidad: 1, articulo_fk: 2202, startDate: '2026-06-01', endDate: '2026-06-03' },
     ],
   },
+  'account.get': {},
   'timeEntries.list': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
+  'employees.list': { busqueda: 'ana gil', departamentoId: 1201, activo: true, ...pages },
   'employees.get': { empleadoId: 1501 },
   'contracts.list': { empleadoId: 1501, vigentes: true },
   'absences.list': { ...dates, empleadoId: 1501, tipo: 'vacaciones', incluir_rechazadas: true },
   'workCalendar.get': { ...dates, empleadoId: 1501, incluir_rechazadas: true },
   'lossReasons.list': { funnel_fk: 2301 },
+  'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
+  'clients.get': { clienteId: 1901 },
+  'estimates.list': { ...dates, clienteId: 1901, busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
   'estimates.listAttachments': { presupuestoId: 3401 },
   'recurrings.create': {
@@ -354,9 +378,12 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'recurrings.listNew': { ...dates },
   'recurrings.listRenewals': { ...dates },
+  'suppliers.list': { busqueda: 'maderas', ...pages },
   'purchaseInvoices.list': { ...dates, proveedorId: 2001, pagada: false, subtipo: '600', ...pages },
   'purchaseDeliveryNotes.list': { ...dates, proveedorId: 2001, ...pages },
   'purchasesReport.get': { ...dates, agrupar: 'proveedor' },
+  'projectStates.list': {},
+  'taskStates.list': {},
   'projects.list': { ...dates, busqueda: 'reforma', clienteId: 1901, estadoId: 2801, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
 };

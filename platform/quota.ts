@@ -144,6 +144,18 @@ export class Quota {
     return { limit, remaining: bucket.held + bucket.elsewhere, resetSeconds };
   }
 
+  /** What is left in the whole service, without counting a call; for people, since it asks the store. */
+  async look(accountId: number, quotaPerMinute: number | null): Promise<QuotaState> {
+    const limit = quotaPerMinute ?? this.#defaultLimit;
+    const { bucket, resetSeconds } = this.#current(accountId, limit);
+    const debited = await this.#store.add(
+      accountId,
+      Temporal.Instant.fromEpochMilliseconds(bucket.windowStart * 1000),
+      0,
+    );
+    return { limit, remaining: Math.min(limit, Math.max(0, limit - debited) + bucket.held), resetSeconds };
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }

@@ -2,9 +2,11 @@
 // is asked inside the transaction that does it (`requireMember`); nothing here is remembered by the process.
 import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Door, Service } from './context.ts';
+import { type Author, noteWrite } from './audit.ts';
+import type { Service } from './context.ts';
 import type { Database, Db } from './database.ts';
 import { ApiError, badField } from './errors.ts';
+import { endGrantsOf } from './grants.ts';
 import { checkPassword, hashPassword, isPassword, NO_PASSWORD } from './passwords.ts';
 import { emailKey } from './text.ts';
 
@@ -31,13 +33,6 @@ export interface SessionUser {
   name: string;
   /** Names the session and opens nothing. */
   sessionId: string;
-}
-
-/** Who writes, for the audit. */
-export interface Author {
-  actor: string;
-  door: Door;
-  requestId: string;
 }
 
 type Stand = Pick<Service, 'database' | 'clock'>;
@@ -226,9 +221,16 @@ export async function setPassword(
     .execute();
   for (const { accountId } of await companiesOf(database, userId)) {
     await database.transaction(accountId, { write: true }, (db) =>
-      audit(db, accountId, author, { operation: 'password change', kind: 'user', id: userId }),
+      noteWrite(db, accountId, author, { operation: 'password change', kind: 'user', id: userId }),
     );
   }
+}
+
+/** What people are called. */
+export async function namesOf(database: Database, userIds: readonly number[]): Promise<Map<number, string>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await database.service.selectFrom('users').select(['id', 'name']).where('id', 'in', userIds).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** The companies a person belongs to, by name. */
@@ -276,43 +278,25 @@ export const grantCompany = (
           .doUpdateSet((eb) => ({ admin, updated_at: sql`now()`, version: eb('memberships.version', '+', 1) })),
       )
       .execute();
-    await audit(db, accountId, author, { operation: 'user grant', kind: 'user', id: userId });
+    await noteWrite(db, accountId, author, { operation: 'user grant', kind: 'user', id: userId });
   });
 
-/** Takes a person out of a company. Whether they belonged to it. */
-export const leaveCompany = (
+/** Takes a person out of a company and ends what they authorised there. Whether they belonged to it. */
+export async function leaveCompany(
   database: Database,
   { userId, accountId }: { userId: number; accountId: number },
   author: Author,
-): Promise<boolean> =>
-  database.transaction(accountId, { write: true }, async (db) => {
+): Promise<boolean> {
+  const left = await database.transaction(accountId, { write: true }, async (db) => {
     const { numDeletedRows } = await db
       .deleteFrom('memberships')
       .where('account_id', '=', accountId)
       .where('user_id', '=', userId)
       .executeTakeFirst();
     if (numDeletedRows === 0n) return false;
-    await audit(db, accountId, author, { operation: 'user leave', kind: 'user', id: userId });
+    await noteWrite(db, accountId, author, { operation: 'user leave', kind: 'user', id: userId });
     return true;
   });
-
-/** Notes what was written, in the transaction that wrote it. */
-export async function audit(
-  db: Db,
-  accountId: number,
-  { actor, door, requestId }: Author,
-  { operation, kind, id }: { operation: string; kind: 'apiKey' | 'user' | 'grant'; id: number },
-): Promise<void> {
-  await db
-    .insertInto('audit_records')
-    .values({
-      account_id: accountId,
-      actor,
-      door,
-      operation,
-      record_kind: kind,
-      record_id: id,
-      request_id: requestId,
-    })
-    .execute();
+  await endGrantsOf(database, accountId, userId);
+  return left;
 }

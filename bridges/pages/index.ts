@@ -1,8 +1,12 @@
 // The pages that people see: sign in, their companies, the integrations of one, their password.
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../../platform/context.ts';
+import { addCompanies } from './companies.ts';
+import { addIntegrations } from './integrations.ts';
 import { STYLE, STYLE_PATH } from './layout.ts';
+import { addPassword } from './password.ts';
 import { preparePages } from './session.ts';
+import { addSignIn } from './sign-in.ts';
 
 /** Adds every page, and the stylesheet that all of them use. */
 export async function addPages(app: FastifyInstance, service: Service): Promise<void> {
@@ -11,5 +15,6 @@ export async function addPages(app: FastifyInstance, service: Service): Promise<
   );
   await app.register(async (pages) => {
     await preparePages(pages, service);
+    for (const add of [addSignIn, addCompanies, addIntegrations, addPassword]) add(pages, service);
   });
 }

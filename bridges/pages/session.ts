@@ -25,14 +25,15 @@ interface PageCookies {
   secret: string;
 }
 
-const secure = ({ baseUrl }: Service) => baseUrl.startsWith('https:');
+/** Behind https, cookies go over https alone. */
+export const isSecure = ({ baseUrl }: Service) => baseUrl.startsWith('https:');
 /** Behind https no other host of the domain can set these, nor can they travel in the clear. */
-const cookieName = (service: Service, name: string) => `${secure(service) ? '__Host-' : ''}albaran_${name}`;
+const cookieName = (service: Service, name: string) => `${isSecure(service) ? '__Host-' : ''}albaran_${name}`;
 const cookieOptions = (service: Service): CookieSerializeOptions => ({
   path: '/',
   httpOnly: true,
   sameSite: 'lax',
-  secure: secure(service),
+  secure: isSecure(service),
 });
 
 /**

@@ -62,7 +62,7 @@ export function planCrm(context: Context, clients: readonly Client[]) {
     funnels: withIds(funnels),
     canales: withIds(canales),
     motivos_perdida: withIds(motivos_perdida),
-    contactos: contacts.map(({ row }) => row),
+    contactos: withIds(contacts.map(({ row }) => row)),
     oportunidades: withIds(sorted.map((row, index) => ({ ref: `opo-${index + 1}`, ...row }))),
   };
 }

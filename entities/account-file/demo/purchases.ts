@@ -1,6 +1,7 @@
 // Purchases: delivery notes of suppliers, their monthly invoices, subcontractors, and what any firm spends on.
-import * as documents from './documents.ts';
+
 import type { Company, Draft, Line, Payment } from './documents.ts';
+import * as documents from './documents.ts';
 import { TRADES, type Trade } from './names-and-places.ts';
 import type { Supplier } from './parties.ts';
 import type { Project } from './projects.ts';

@@ -1,8 +1,8 @@
 // Sales: estimates, delivery notes with their stock movements, and invoices.
 import { pdf } from './attachments.ts';
 import type { Article } from './catalogue.ts';
-import * as documents from './documents.ts';
 import type { Company, Draft, Line, Payment } from './documents.ts';
+import * as documents from './documents.ts';
 import { TRADES, type Trade, WORKS } from './names-and-places.ts';
 import type { Client } from './parties.ts';
 import type { Project } from './projects.ts';

@@ -1,6 +1,8 @@
 // What every command stands on: the settings, the database for as long as it takes, and how it answers (text for people,
 // JSON with --json). What a command does is in commands/.
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import type { Author } from '../platform/audit.ts';
 import { Database } from '../platform/database.ts';
 import { type Config, readConfig } from './config.ts';
 import { openDatabase, usable } from './open-database.ts';
@@ -32,6 +34,9 @@ export interface CommandTools extends Interruption {
   /** Runs `work` on the database, brought forward to this version's schema; prints what it answers. */
   onDatabase(work: (opened: Opened) => Promise<Answer | undefined>): Promise<void>;
 }
+
+/** Who a command is, in the audit of what it writes. */
+export const commandAuthor = (): Author => ({ actor: 'command', door: 'command', requestId: randomUUID() });
 
 /** Adds one command below its parent. */
 export type AddCommand = (parent: Command, tools: CommandTools) => void;

@@ -1,8 +1,8 @@
 // The demo company: loaded once, by whoever comes first.
 import pg from 'pg';
-import { counted, type Interruption, type Opened } from './command.ts';
+import { type CreatedKey, createKey } from '../platform/api-keys.ts';
+import { commandAuthor, counted, type Interruption, type Opened } from './command.ts';
 import { companies, findCompany } from './companies.ts';
-import { type CreatedKey, createKey } from './keys.ts';
 
 /** What commands call the demo company. */
 export const DEMO = 'demo';
@@ -55,6 +55,6 @@ export async function loadDemo(
     const { id } = (await findCompany(database, DEMO)) ?? (await createAccount(database, { slug: DEMO, name: DEMO }));
     const lines = demoCompany().map((record) => JSON.stringify(record));
     await importAccountFile(database, id, counted(lines, interruption, 'Loading the demo company'));
-    return createKey(database, id, { name: DEMO });
+    return database.transaction(id, { write: true }, (db) => createKey(db, id, { name: DEMO }, commandAuthor()));
   }
 }

@@ -1,10 +1,10 @@
 // What a person reads when the service has started: where it is, and what to do next.
 import { styleText } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
+import type { CreatedKey } from '../platform/api-keys.ts';
 import type { Database } from '../platform/database.ts';
 import { findCompany } from './companies.ts';
 import { DEMO } from './demo.ts';
-import type { CreatedKey } from './keys.ts';
 
 /** `made`: the key of the demo company, if that was loaded just now; its secret is never known again. */
 export async function greeting(url: string, database: Database, made: CreatedKey | undefined): Promise<string> {

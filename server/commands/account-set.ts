@@ -1,6 +1,6 @@
 // `albaran account set`
-import { audit } from '../audit.ts';
-import type { AddCommand } from '../command.ts';
+import { noteWrite } from '../../platform/audit.ts';
+import { type AddCommand, commandAuthor } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
 import { callsPerMinute, timeZone } from './account-options.ts';
@@ -40,7 +40,7 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
             }))
             .where('id', '=', id)
             .execute();
-          await audit(db, id, { operation: 'account set', kind: 'account', id });
+          await noteWrite(db, id, commandAuthor(), { operation: 'account set', kind: 'account', id });
         });
         return { json: { id, slug: account }, text: `${account} is changed` };
       });

@@ -1,9 +1,9 @@
 // `albaran key create`
 import { InvalidArgumentError } from 'commander';
-import { type AddCommand, fields } from '../command.ts';
+import { createKey } from '../../platform/api-keys.ts';
+import { type AddCommand, commandAuthor, fields } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { createKey } from '../keys.ts';
 
 export const addKeyCreate: AddCommand = (parent, { onDatabase }) =>
   parent
@@ -20,7 +20,9 @@ export const addKeyCreate: AddCommand = (parent, { onDatabase }) =>
         if (expiresAt && Temporal.Instant.compare(expiresAt, Temporal.Now.instant()) <= 0) {
           throw new Failure(`--expires: ${options.expires} is over`, { exitCode: 2 });
         }
-        const created = await createKey(database, id, { ...options, expiresAt });
+        const created = await database.transaction(id, { write: true }, (db) =>
+          createKey(db, id, { ...options, expiresAt }, commandAuthor()),
+        );
         return { json: created, text: `${fields({ ...created })}\n\nThe secret is not kept: note it down now.` };
       }),
     );

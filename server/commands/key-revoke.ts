@@ -1,6 +1,6 @@
 // `albaran key revoke`
-import { audit } from '../audit.ts';
-import type { AddCommand } from '../command.ts';
+import { revokeKey } from '../../platform/api-keys.ts';
+import { type AddCommand, commandAuthor } from '../command.ts';
 import { Failure } from '../failure.ts';
 
 export const addKeyRevoke: AddCommand = (parent, { onDatabase }) =>
@@ -15,18 +15,9 @@ export const addKeyRevoke: AddCommand = (parent, { onDatabase }) =>
         );
         if (!found) throw new Failure(`There is no key ${JSON.stringify(key)}`);
         const { account_id: accountId, id } = found;
-        const revoked = await database.transaction(accountId, { write: true }, async (db) => {
-          const changed = await db
-            .updateTable('api_keys')
-            .set((eb) => ({ revoked_at: eb.fn('now'), updated_at: eb.fn('now'), version: eb('version', '+', 1) }))
-            .where('account_id', '=', accountId)
-            .where('id', '=', id)
-            .where('revoked_at', 'is', null)
-            .executeTakeFirst();
-          if (changed.numUpdatedRows === 0n) return false;
-          await audit(db, accountId, { operation: 'key revoke', kind: 'apiKey', id });
-          return true;
-        });
+        const revoked = await database.transaction(accountId, { write: true }, (db) =>
+          revokeKey(db, accountId, id, commandAuthor()),
+        );
         return {
           json: { id, key, revoked: true, already: !revoked },
           text: revoked ? `${key} is revoked` : `${key} was revoked before`,

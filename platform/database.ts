@@ -172,7 +172,10 @@ export class Database {
       query_timeout: this.#statementTimeoutMs + 5_000,
       keepAlive: true,
     });
-    const onError = options.onError ?? (() => {});
+    // A pool that was ended says goodbye to its connections without waiting for them: how they end is no news.
+    const onError = (error: Error) => {
+      if (!this.pool.ending) options.onError?.(error);
+    };
     this.pool.on('error', onError);
     this.pool.on('connect', (client) => client.on('error', onError));
   }

@@ -1,7 +1,12 @@
 // The process: what is asked of it (without arguments: serve), the signals that end it, and what nobody caught. The only
 // module that does something when it is imported.
-import { runCommandLine } from './cli.ts';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { Interrupted } from './failure.ts';
+
+// Halves what a command takes; where it can't be written there is none. So the rest is imported after this.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/albaran'));
+const { runCommandLine } = await import('./cli.ts');
 
 // One Ctrl-C may arrive twice: the terminal signals npm and its child, and npm passes it on.
 const SAME_SIGNAL_MS = 1000;

@@ -3,7 +3,6 @@
 // rarely writes; blocks shrink as the bucket empties, down to one call at a time.
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createClient } from 'redis';
 import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
 import { ApiError, unavailable } from './errors.ts';
@@ -53,6 +52,8 @@ const REDIS_ANSWERS_WITHIN_MS = 2_000;
 
 /** The same in Redis, for services whose PostgreSQL has better things to do. Rejects when Redis is not there at the start. */
 export async function redisQuotaStore(url: string, onError: (error: Error) => void): Promise<QuotaStore> {
+  // Loaded here: most services count in PostgreSQL, and a start is noticeably shorter without it.
+  const { createClient } = await import('redis');
   let connected = false;
   const redis = createClient({
     url,

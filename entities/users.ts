@@ -50,13 +50,13 @@ export const UserSession = defineEntity({
   properties: {
     tokenHash: p.blob().primary(),
     userId: bigint(),
-    createdAt: instant(),
+    createdAt: instant().defaultRaw('now()'),
     lastSeenAt: instant(),
     expiresAt: instant(),
   },
   indexes: [
     { name: 'user_sessions_by_user', expression: 'create index user_sessions_by_user on user_sessions (user_id)' },
-    { name: 'user_sessions_by_end', expression: 'create index user_sessions_by_end on user_sessions (expires_at)' },
+    { name: 'user_sessions_by_start', expression: 'create index user_sessions_by_start on user_sessions (created_at)' },
   ],
 });
 
@@ -68,5 +68,6 @@ export const SignInAttempt = defineEntity({
     subject: p.text().primary(),
     startsAt: instant(),
     attempts: p.integer(),
+    updatedAt: instant().defaultRaw('now()'),
   },
 });

@@ -107,7 +107,7 @@ export async function signIn(
   const token = user && (await openSession(database, now, user));
   if (!user || !token) return undefined;
   for (const { subject } of subjects) await takeBack(database, subject);
-  await forgetWhatEnded(database, now);
+  await forgetWhatEnded(database);
   return { token, user: { id: user.id, email: user.email, name: user.name } };
 }
 
@@ -119,16 +119,22 @@ async function openSession(
 ): Promise<string | undefined> {
   const token = randomBytes(32).toString('base64url');
   const ends = now.add({ hours: SESSION_HOURS });
-  const { rows } = await sql`insert into user_sessions (token_hash, user_id, created_at, last_seen_at, expires_at)
-    select ${sha256(token)}, id, ${now.toString()}::timestamptz, ${now.toString()}::timestamptz, ${ends.toString()}::timestamptz
+  const { rows } = await sql`insert into user_sessions (token_hash, user_id, last_seen_at, expires_at)
+    select ${sha256(token)}, id, ${now.toString()}::timestamptz, ${ends.toString()}::timestamptz
     from users where id = ${id} and password_hash = ${passwordHash} returning user_id`.execute(database.service);
   return rows.length > 0 ? token : undefined;
 }
 
-async function forgetWhatEnded(database: Database, now: Temporal.Instant): Promise<void> {
-  await database.service.deleteFrom('user_sessions').where('expires_at', '<=', now.toString()).execute();
-  const over = now.subtract({ minutes: ATTEMPT_MINUTES }).toString();
-  await database.service.deleteFrom('sign_in_attempts').where('starts_at', '<=', over).execute();
+/** Rows that nothing looks at any more. By the database's clock, so that a process whose own is wrong takes nothing from the others. */
+async function forgetWhatEnded({ service }: Database): Promise<void> {
+  await service
+    .deleteFrom('user_sessions')
+    .where('created_at', '<', sql<string>`now() - ${`${SESSION_HOURS} hours`}::interval`)
+    .execute();
+  await service
+    .deleteFrom('sign_in_attempts')
+    .where('updated_at', '<', sql<string>`now() - interval '1 day'`)
+    .execute();
 }
 
 async function countAttempt(database: Database, now: Temporal.Instant, subject: string, most: number): Promise<void> {
@@ -138,7 +144,8 @@ async function countAttempt(database: Database, now: Temporal.Instant, subject: 
     insert into sign_in_attempts (subject, starts_at, attempts) values (${subject}, ${moment}, 1)
     on conflict (subject) do update set
       attempts = case when ${fresh} then 1 else sign_in_attempts.attempts + 1 end,
-      starts_at = case when ${fresh} then excluded.starts_at else sign_in_attempts.starts_at end
+      starts_at = case when ${fresh} then excluded.starts_at else sign_in_attempts.starts_at end,
+      updated_at = now()
     returning attempts, starts_at`.execute(database.service);
   const [counted] = rows;
   if (!counted || counted.attempts <= most) return;

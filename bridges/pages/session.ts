@@ -123,6 +123,7 @@ function sendFailure(error: FastifyError, request: FastifyRequest, reply: Fastif
     narrow: true,
     body: html`<section class="card"><h1>${title}</h1>
 <p>${say(message, ENGLISH[status] ?? 'Something went wrong on our side.')}</p>
-<p class="quiet">${status} · ${request.id}</p></section>`,
+<p class="quiet">${status} · ${request.id}</p>
+<p><a href="/settings/integrations">${say('Volver a Integraciones', 'Back to Integrations')}</a></p></section>`,
   });
 }

@@ -75,8 +75,8 @@ export class Stay extends Visit {
 ${link('integrations', `${HOME}${slug}`, say('Integraciones', 'Integrations'))}
 ${this.companies.length > 1 ? link('companies', '/companies', say('Empresas', 'Companies')) : ''}
 ${link('password', `/settings/password${slug}`, say('Contraseña', 'Password'))}
-<form method="post" action="/signout">${this.csrfField()}<button class="plain">${say('Salir', 'Sign out')}</button></form>
-</nav>`;
+</nav>
+<form method="post" action="/signout">${this.csrfField()}<button class="plain">${say('Salir', 'Sign out')}</button></form>`;
     return this.send({ ...page, menu });
   }
 }

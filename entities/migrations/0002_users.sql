@@ -28,18 +28,19 @@ create index memberships_by_user on memberships (user_id, account_id);
 create table user_sessions (
   token_hash bytea not null,
   user_id bigint not null,
-  created_at timestamptz not null,
+  created_at timestamptz not null default now(),
   last_seen_at timestamptz not null,
   expires_at timestamptz not null,
   primary key (token_hash)
 );
 create index user_sessions_by_user on user_sessions (user_id);
-create index user_sessions_by_end on user_sessions (expires_at);
+create index user_sessions_by_start on user_sessions (created_at);
 
 create table sign_in_attempts (
   subject text not null,
   starts_at timestamptz not null,
   attempts int not null,
+  updated_at timestamptz not null default now(),
   primary key (subject)
 );
 

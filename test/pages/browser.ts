@@ -1,0 +1,81 @@
+// A browser without a screen: it keeps cookies, follows nothing on its own, and sends forms as the last page has them.
+import { randomUUID } from 'node:crypto';
+import { createUser, grantCompany, type Role } from '../../platform/users.ts';
+import type { Server } from '../helpers/world.ts';
+
+export const PASSWORD = 'cinco lápices azules';
+export const HOME = '/settings/integrations';
+
+export interface Sent {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Where it sends the browser. */
+  location: string | null;
+}
+
+export function openBrowser(url: string, fixed: Record<string, string> = {}) {
+  const cookies = new Map<string, string>();
+  let csrf = '';
+  async function send(path: string, init: RequestInit = {}): Promise<Sent> {
+    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+    const headers = { cookie, ...fixed, ...init.headers };
+    const response = await fetch(new URL(path, url), { redirect: 'manual', ...init, headers });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /max-age=0\b/i.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const text = await response.text();
+    csrf = /name="csrf" value="([\w-]+)"/.exec(text)?.[1] ?? csrf;
+    return { status: response.status, headers: response.headers, text, location: response.headers.get('location') };
+  }
+  return {
+    cookies,
+    get: (path: string, headers: Record<string, string> = {}) => send(path, { headers }),
+    /** Sends a form; with the token of the last page, unless it has one of its own. */
+    submit: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+      send(path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }), headers }),
+    async signIn(email: string, password = PASSWORD, next = HOME) {
+      await send('/signin');
+      return this.submit('/signin', { email, password, next });
+    },
+  };
+}
+
+export type Browser = ReturnType<typeof openBrowser>;
+
+/** A person of the test's own, in these companies. */
+export async function makePerson({ service }: Server, places: { accountId: number; role?: Role }[] = []) {
+  const { database } = service;
+  const person = await createUser(database, {
+    email: `Ana.${randomUUID()}@Example.com`,
+    name: 'Ana',
+    password: PASSWORD,
+  });
+  const author = { actor: 'command', door: 'command', requestId: randomUUID() } as const;
+  for (const { accountId, role = 'admin' } of places) {
+    await grantCompany(database, { userId: person.id, accountId, role }, author);
+  }
+  return person;
+}
+
+/** A browser in which a person of these companies is signed in. */
+export async function signedIn(server: Server, places: { accountId: number; role?: Role }[]) {
+  const person = await makePerson(server, places);
+  const browser = openBrowser(server.url);
+  await browser.signIn(person.email);
+  return { person, browser };
+}
+
+/** What the audit of a company says of people. */
+export const auditOf = ({ service }: Server, accountId: number) =>
+  service.database.transaction(accountId, {}, (db) =>
+    db
+      .selectFrom('audit_records')
+      .select(['actor', 'door', 'operation', 'record_kind', 'record_id'])
+      .where('account_id', '=', accountId)
+      .where('operation', '<>', 'account create')
+      .orderBy('id')
+      .execute(),
+  );

@@ -1,0 +1,240 @@
+// The integrations of a company, as its people see and change them.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { leaveCompany } from '../../platform/users.ts';
+import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
+import { auditOf, type Browser, HOME, signedIn } from './browser.ts';
+
+let server: Server;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const KEYS = `${HOME}/keys`;
+
+/** Makes a key on the page; what the page then shows. */
+async function makeKey(browser: Browser, company: Company, fields: Record<string, string> = {}) {
+  const page = `${HOME}?company=${company.slug}`;
+  await browser.get(page);
+  const sent = await browser.submit(KEYS, { company: company.slug, name: 'Tienda', scope: 'write', ...fields });
+  const shown = sent.location ? await browser.get(sent.location.replace(/#.*/, '')) : sent;
+  const [key = ''] = /ak_[\w-]{22}/.exec(shown.text) ?? [];
+  const [secret = ''] = /sk_[\w-]{43}/.exec(shown.text) ?? [];
+  const id = new RegExp(`${KEYS}/(\\d+)/revoke`).exec(shown.text)?.[1] ?? '';
+  return { sent, shown, key, secret, id, page };
+}
+
+const call = (key: string, secret: string, path = '/api/v1/products', init: RequestInit = {}) =>
+  server.request(path, { ...init, headers: { 'x-api-key': key, 'x-api-secret': secret, ...init.headers } });
+
+test('[AUTH-03] a key made on the page works, shows its secret once, and stops when it is revoked', async () => {
+  const company = await server.company();
+  const { browser, person } = await signedIn(server, [{ accountId: company.id }]);
+  const { sent, shown, key, secret, id, page } = await makeKey(browser, company);
+  expect(sent.status).toBe(303);
+  expect(sent.location).not.toContain('sk_');
+  expect(shown.text).toContain(secret);
+  expect((await call(key, secret)).status).toBe(200);
+  const again = await browser.get(page);
+  expect(again.text).toContain(key);
+  expect(again.text).not.toContain('sk_');
+
+  const revoked = await browser.submit(`${KEYS}/${id}/revoke`, { company: company.slug });
+  expect(revoked.status).toBe(303);
+  expect((await call(key, secret)).status).toBe(401);
+  expect((await browser.get(revoked.location ?? '')).text).not.toContain(key);
+  const actor = `user:${person.id}`;
+  const about = { actor, door: 'pages', record_kind: 'apiKey', record_id: Number(id) };
+  expect((await auditOf(server, company.id)).filter((record) => record.actor === actor)).toEqual([
+    { ...about, operation: 'key create' },
+    { ...about, operation: 'key revoke' },
+  ]);
+  expect((await browser.submit(`${KEYS}/${id}/revoke`, { company: company.slug })).status).toBe(404);
+});
+
+test('[AUTH-02] a key is read-only unless writing was chosen', async () => {
+  const company = await server.company();
+  const { browser } = await signedIn(server, [{ accountId: company.id }]);
+  const write = (made: { key: string; secret: string }) =>
+    call(made.key, made.secret, '/crearOportunidad', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+  const reader = await makeKey(browser, company, { scope: 'read' });
+  expect((await call(reader.key, reader.secret)).status).toBe(200);
+  expect((await write(reader)).status).toBe(403);
+  const writer = await makeKey(browser, company);
+  expect((await write(writer)).status).toBe(400);
+});
+
+test('a key works through its last day in the company’s time zone', async () => {
+  const clock = new TestClock('2026-03-01T08:00:00Z');
+  await using own = await startServer({ clock });
+  const company = await own.company([], { cuenta: { zona_horaria: 'Atlantic/Canary' } });
+  const { browser } = await signedIn(own, [{ accountId: company.id }]);
+  const { key, secret } = await makeKey(browser, company, { expires: '2026-03-02' });
+  const status = async () =>
+    (await own.request('/api/v1/products', { headers: { 'x-api-key': key, 'x-api-secret': secret } })).status;
+  clock.set('2026-03-02T23:59:59Z');
+  expect(await status()).toBe(200);
+  clock.set('2026-03-03T00:00:00Z');
+  expect(await status()).toBe(401);
+});
+
+test.each([
+  ['name', { name: ' ' }],
+  ['name', { name: 'x'.repeat(81) }],
+  ['expires', { expires: '2020-01-01' }],
+  ['expires', { expires: '2999-02-29' }],
+  ['expires', { expires: 'tomorrow' }],
+])('what is wrong with a new key is said at its field: %s %j', async (field, fields) => {
+  const company = await server.company();
+  const { browser } = await signedIn(server, [{ accountId: company.id }]);
+  const { sent } = await makeKey(browser, company, fields);
+  expect(sent.status).toBe(400);
+  expect(sent.text).toContain(`id="${field}-problem"`);
+  expect(sent.text).not.toContain('sk_');
+});
+
+test('members see no keys and can’t make or revoke any, even with the form of an administrator', async () => {
+  const company = await server.company();
+  const admin = await signedIn(server, [{ accountId: company.id }]);
+  const { key, secret, id } = await makeKey(admin.browser, company);
+  const member = await signedIn(server, [{ accountId: company.id, role: 'member' }]);
+  const page = await member.browser.get(HOME);
+  expect(page.status).toBe(200);
+  expect(page.text).not.toContain(key);
+  expect(page.text).not.toContain(KEYS);
+  const made = await member.browser.submit(KEYS, { company: company.slug, name: 'x', scope: 'write' });
+  const revoked = await member.browser.submit(`${KEYS}/${id}/revoke`, { company: company.slug });
+  expect([made.status, revoked.status]).toEqual([403, 403]);
+  expect((await call(key, secret)).status).toBe(200);
+});
+
+test('[TEN-01] another company’s keys are out of reach, by its name and by their numbers', async () => {
+  const mine = await server.company();
+  const other = await server.company();
+  const { browser } = await signedIn(server, [{ accountId: mine.id }]);
+  const stranger = await signedIn(server, [{ accountId: other.id }]);
+  const { key, secret, id } = await makeKey(stranger.browser, other);
+  await browser.get(HOME);
+  const answers = [
+    await browser.get(`${HOME}?company=${other.slug}`),
+    await browser.get(`${HOME}?company=nobody`),
+    await browser.submit(KEYS, { company: other.slug, name: 'x' }),
+    await browser.submit(`${KEYS}/${id}/revoke`, { company: other.slug }),
+    await browser.submit(`${KEYS}/${id}/revoke`, { company: mine.slug }),
+    await browser.submit(`${HOME}/connections/${id}/withdraw`, { company: mine.slug }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+  expect((await call(key, secret)).status).toBe(200);
+});
+
+test('with several companies one is chosen; each shows its own, and a new secret only in its own', async () => {
+  const [one, two] = [await server.company(), await server.company()];
+  const { browser } = await signedIn(server, [{ accountId: one.id }, { accountId: two.id, role: 'member' }]);
+  expect(await browser.get(HOME)).toMatchObject({ status: 303, location: '/companies' });
+  const choice = await browser.get('/companies');
+  for (const { slug } of [one, two]) expect(choice.text).toContain(`company=${slug}`);
+
+  await browser.get(`${HOME}?company=${one.slug}`);
+  await browser.submit(KEYS, { company: one.slug, name: 'Tienda' });
+  const elsewhere = await browser.get(`${HOME}?company=${two.slug}`);
+  expect(elsewhere.text).not.toMatch(/ak_|sk_/);
+});
+
+test('who belongs to no company is told so', async () => {
+  const { browser } = await signedIn(server, []);
+  expect((await browser.get(HOME)).location).toBe('/companies');
+  expect((await browser.get('/companies')).text).toContain('No pertenece a ninguna empresa');
+});
+
+/** An authorization as the authorization server leaves it. */
+const authorize = (company: Company, userId: number, clientName: string) =>
+  server.service.database.transaction(company.id, { write: true }, async (db) => {
+    const { id } = await db
+      .insertInto('grants')
+      .values({
+        account_id: company.id,
+        user_id: userId,
+        client_id: 'client',
+        client_name: clientName,
+        redirect_host: 'assistant.example',
+        can_write: false,
+        resource: `${server.url}/mcp`,
+        expires_at: '2999-01-01T00:00:00Z',
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return id;
+  });
+
+const liveGrants = (company: Company) =>
+  server.service.database.transaction(company.id, {}, async (db) =>
+    (
+      await db
+        .selectFrom('grants')
+        .select('client_name')
+        .where('account_id', '=', company.id)
+        .where('revoked_at', 'is', null)
+        .orderBy('id')
+        .execute()
+    ).map(({ client_name }) => client_name),
+  );
+
+test('[OAU-06] a person sees and withdraws their own connections, an administrator those of everybody', async () => {
+  const company = await server.company();
+  const admin = await signedIn(server, [{ accountId: company.id }]);
+  const member = await signedIn(server, [{ accountId: company.id, role: 'member' }]);
+  const theirs = await authorize(company, admin.person.id, 'Asistente <b>uno</b>');
+  const own = await authorize(company, member.person.id, 'Asistente dos');
+  const third = await authorize(company, member.person.id, 'Asistente tres');
+
+  const seen = await member.browser.get(HOME);
+  expect(seen.text).toContain('Asistente dos');
+  expect(seen.text).not.toContain('uno');
+  const all = await admin.browser.get(HOME);
+  expect(all.text).toContain('Asistente &lt;b&gt;uno&lt;/b&gt;');
+  expect(all.text).toContain('Asistente dos');
+
+  const withdraw = (browser: Browser, id: number) =>
+    browser.submit(`${HOME}/connections/${id}/withdraw`, { company: company.slug });
+  expect((await withdraw(member.browser, theirs)).status).toBe(404);
+  expect((await withdraw(member.browser, own)).status).toBe(303);
+  expect((await withdraw(admin.browser, third)).status).toBe(303);
+  expect(await liveGrants(company)).toEqual(['Asistente <b>uno</b>']);
+  const withdrawn = (await auditOf(server, company.id)).filter(({ operation }) => operation === 'connection withdraw');
+  expect(withdrawn).toMatchObject([
+    { actor: `user:${member.person.id}`, door: 'pages', record_kind: 'grant', record_id: own },
+    { actor: `user:${admin.person.id}`, door: 'pages', record_kind: 'grant', record_id: third },
+  ]);
+});
+
+test('[OAU-06] whoever leaves a company sees it no more, and what they authorised there ends', async () => {
+  const company = await server.company();
+  const { browser, person } = await signedIn(server, [{ accountId: company.id }]);
+  const stays = await signedIn(server, [{ accountId: company.id }]);
+  await authorize(company, person.id, 'Suyo');
+  await authorize(company, stays.person.id, 'Ajeno');
+  await browser.get(HOME);
+  const author = { actor: 'command', door: 'command', requestId: 'test' } as const;
+  const leave = () => leaveCompany(server.service.database, { userId: person.id, accountId: company.id }, author);
+  expect(await leave()).toBe(true);
+  expect(await leave()).toBe(false);
+  expect(await liveGrants(company)).toEqual(['Ajeno']);
+  expect((await browser.get(`${HOME}?company=${company.slug}`)).status).toBe(404);
+  expect((await browser.submit(KEYS, { company: company.slug, name: 'x' })).status).toBe(404);
+});
+
+test('the page tells the connector’s address, and what of the quota this minute took', async () => {
+  const clock = new TestClock('2026-03-01T08:00:10Z');
+  await using own = await startServer({ clock });
+  const company = await own.company([], { cuenta: { cuota_por_minuto: 40 } });
+  const { browser } = await signedIn(own, [{ accountId: company.id }]);
+  for (let calls = 0; calls < 3; calls++) await company.get('/products');
+  const { text } = await browser.get(HOME);
+  expect(text).toContain(`<code>${own.url}/mcp/</code>`);
+  expect(text).toContain('<strong>3</strong> de 40 llamadas en este minuto');
+  expect(text).toContain('quedan 50 s');
+});

@@ -1,0 +1,244 @@
+// Signing in, staying signed in and leaving, over HTTP as a browser does it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Server, startServer, TestClock } from '../helpers/world.ts';
+import { HOME, makePerson, openBrowser, PASSWORD, signedIn } from './browser.ts';
+
+let server: Server;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const SESSION = 'albaran_session';
+
+test('whoever asks for a page signs in first, and comes to the page', async () => {
+  const company = await server.company();
+  const person = await makePerson(server, [{ accountId: company.id }]);
+  const browser = openBrowser(server.url);
+  const asked = await browser.get(`${HOME}?company=${company.slug}`);
+  expect(asked.status).toBe(303);
+  const form = await browser.get(asked.location ?? '');
+  expect(form.status).toBe(200);
+  const next = /name="next" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
+  const entered = await browser.submit('/signin', { email: person.email.toUpperCase(), password: PASSWORD, next });
+  expect(entered).toMatchObject({ status: 303, location: `${HOME}?company=${company.slug}` });
+  expect((await browser.get(entered.location ?? '')).text).toContain('<h1>Integraciones</h1>');
+  // And who is in is not asked again.
+  expect(await browser.get('/signin')).toMatchObject({ status: 303, location: HOME });
+});
+
+test('an unknown e-mail and a wrong password get the same answer, after the same work', async () => {
+  const { email } = await makePerson(server);
+  const attempt = async (who: string) => {
+    const started = performance.now();
+    const { status, text } = await openBrowser(server.url).signIn(who, 'not the password');
+    const page = text.replace(/value="[^"]*"/g, '');
+    return { status, page, ms: performance.now() - started };
+  };
+  const shortest = async (who: () => string) => {
+    const tries = [await attempt(who()), await attempt(who()), await attempt(who())];
+    const [first] = tries;
+    return { status: first?.status, page: first?.page, ms: Math.min(...tries.map(({ ms }) => ms)) };
+  };
+  const known = await shortest(() => email);
+  const unknown = await shortest(() => `nobody-${Math.random()}@example.com`);
+  expect(unknown.status).toBe(400);
+  expect({ status: unknown.status, page: unknown.page }).toEqual({ status: known.status, page: known.page });
+  // Without the work of a password an answer takes a fraction of it.
+  expect(unknown.ms).toBeGreaterThan(known.ms / 2);
+});
+
+test('a session is always a new one: what the browser brought along opens nothing, before or after', async () => {
+  const { email } = await makePerson(server);
+  const browser = openBrowser(server.url);
+  const planted = 'x'.repeat(43);
+  browser.cookies.set(SESSION, planted);
+  await browser.signIn(email);
+  const first = browser.cookies.get(SESSION);
+  expect(first).not.toBe(planted);
+  const other = openBrowser(server.url);
+  other.cookies.set(SESSION, planted);
+  expect((await other.get(HOME)).location).toMatch(/^\/signin/);
+
+  // Signing in once more ends the session that was there.
+  await browser.get('/settings/password');
+  await browser.submit('/signin', { email, password: PASSWORD, next: HOME });
+  expect(browser.cookies.get(SESSION)).not.toBe(first);
+  other.cookies.set(SESSION, first ?? '');
+  expect((await other.get(HOME)).location).toMatch(/^\/signin/);
+});
+
+test('signing out ends the session itself, not only the cookie', async () => {
+  const company = await server.company();
+  const { browser } = await signedIn(server, [{ accountId: company.id }]);
+  const token = browser.cookies.get(SESSION) ?? '';
+  await browser.get(HOME);
+  expect((await browser.submit('/signout')).status).toBe(303);
+  expect(browser.cookies.has(SESSION)).toBe(false);
+  browser.cookies.set(SESSION, token);
+  expect((await browser.get(HOME)).location).toMatch(/^\/signin/);
+  expect((await browser.get('/signout')).status).toBe(405);
+});
+
+test('a session ends after 12 hours without use, and after 7 days whatever its use', async () => {
+  const clock = new TestClock('2026-03-01T08:00:00Z');
+  await using own = await startServer({ clock });
+  const company = await own.company();
+  const { browser } = await signedIn(own, [{ accountId: company.id }]);
+  const isIn = async () => (await browser.get(HOME)).status === 200;
+  for (let hours = 0; hours < 7 * 24 - 11; hours += 11) {
+    expect(await isIn()).toBe(true);
+    clock.advance({ hours: 11 });
+  }
+  expect(await isIn()).toBe(true);
+  clock.advance({ hours: 3 });
+  expect(await isIn(), 'a week later').toBe(false);
+
+  const again = await signedIn(own, [{ accountId: company.id }]);
+  clock.advance({ hours: 12 });
+  expect((await again.browser.get(HOME)).status, 'half a day idle').toBe(303);
+});
+
+test('passwords can be guessed ten times in a quarter of an hour for one e-mail, from wherever, whether it exists or not', async () => {
+  const clock = new TestClock('2026-03-01T08:00:00Z');
+  await using own = await startServer({ clock, trustProxy: true });
+  const { email } = await makePerson(own);
+  const nobody = `nobody-${email}`;
+  let host = 0;
+  const attempt = (who: string, password: string) => {
+    host++;
+    return openBrowser(own.url, { 'x-forwarded-for': `198.51.100.${host}` }).signIn(who, password);
+  };
+  for (const who of [email, nobody]) {
+    for (let tries = 0; tries < 10; tries++) expect((await attempt(who, 'wrong')).status).toBe(400);
+    const refused = await attempt(who.toUpperCase(), PASSWORD);
+    expect(refused.status, 'the right one too').toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBe(15 * 60);
+  }
+  clock.advance({ minutes: 15 });
+  expect((await attempt(email, PASSWORD)).status).toBe(303);
+  // Right ones don't count.
+  for (let tries = 0; tries < 11; tries++) expect((await attempt(email, PASSWORD)).status).toBe(303);
+});
+
+test('attempts made at once are counted one by one', async () => {
+  const { email } = await makePerson(server);
+  const answers = await Promise.all(Array.from({ length: 14 }, () => openBrowser(server.url).signIn(email, 'wrong')));
+  expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(4);
+});
+
+test('one address is refused after fifty wrong attempts, whatever the e-mails, and the others go on', async () => {
+  const clock = new TestClock('2026-03-01T08:00:00Z');
+  await using own = await startServer({ clock, trustProxy: true });
+  const { email } = await makePerson(own);
+  const from = (address: string, who: string, password: string) =>
+    openBrowser(own.url, { 'x-forwarded-for': address }).signIn(who, password);
+  const batch = Array.from({ length: 50 }, (_, index) => from('203.0.113.9', `${index}-${email}`, 'wrong'));
+  expect(new Set((await Promise.all(batch)).map(({ status }) => status))).toEqual(new Set([400]));
+  expect((await from('203.0.113.9', email, PASSWORD)).status).toBe(429);
+  expect((await from('203.0.113.10', email, PASSWORD)).status).toBe(303);
+});
+
+test.each([
+  'https://evil.example/',
+  '//evil.example/',
+  '/\\evil.example/',
+  '/\t/evil.example',
+  '/.//evil.example',
+  'javascript:alert(1)',
+  'settings/password',
+  '',
+])('a sign-in goes on to our own paths alone: %j', async (next) => {
+  const { email } = await makePerson(server);
+  const { location } = await openBrowser(server.url).signIn(email, PASSWORD, next);
+  expect(location).toBe(HOME);
+});
+
+test('where a sign-in goes on to keeps its parameters', async () => {
+  const { email } = await makePerson(server);
+  const next = '/oauth/authorize?client_id=a&redirect_uri=https%3A%2F%2Fclaude.ai%2Fcb&state=1';
+  expect(await openBrowser(server.url).signIn(email, PASSWORD, next)).toMatchObject({ location: next });
+});
+
+test('no form is taken without the token of this browser and this session, nor from another site', async () => {
+  const company = await server.company();
+  const { browser } = await signedIn(server, [{ accountId: company.id }]);
+  const stranger = await signedIn(server, [{ accountId: company.id }]);
+  const page = await stranger.browser.get(HOME);
+  const foreign = /name="csrf" value="([\w-]+)"/.exec(page.text)?.[1] ?? '';
+  const forms = [
+    '/signin',
+    '/signout',
+    '/settings/password',
+    `${HOME}/keys`,
+    `${HOME}/keys/1/revoke`,
+    `${HOME}/connections/1/withdraw`,
+  ];
+  await browser.get(HOME);
+  for (const form of forms) {
+    expect((await browser.submit(form, { csrf: '' })).status, form).toBe(403);
+    expect((await browser.submit(form, { csrf: foreign })).status, form).toBe(403);
+    expect((await browser.submit(form, {}, { 'sec-fetch-site': 'cross-site' })).status, form).toBe(403);
+  }
+  expect((await browser.get(HOME)).status, 'still signed in').toBe(200);
+});
+
+test('cookies are out of reach of scripts and other sites; behind https they are bound to the host', async () => {
+  const { email } = await makePerson(server);
+  const plain = await openBrowser(server.url).signIn(email);
+  expect(plain.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^albaran_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/),
+  ]);
+  await using own = await startServer({ baseUrl: 'https://albaran.example' });
+  const browser = openBrowser(own.url);
+  const page = await browser.get('/signin');
+  const entered = await browser.signIn(email);
+  for (const line of [...page.headers.getSetCookie(), ...entered.headers.getSetCookie()]) {
+    expect(line).toMatch(/^__Host-albaran_(form|session)=[\w-]{43};.* Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  }
+  expect(entered.status).toBe(303);
+});
+
+test('the token of a session is kept nowhere', async () => {
+  const { email } = await makePerson(server);
+  const browser = openBrowser(server.url);
+  await browser.signIn(email);
+  const token = browser.cookies.get(SESSION) ?? 'none';
+  const { rows } = await server.service.database.pool.query(
+    `select from user_sessions where encode(token_hash, 'escape') like $1 or token_hash = $2`,
+    [`%${token}%`, Buffer.from(token, 'base64url')],
+  );
+  expect(rows).toEqual([]);
+});
+
+test('a page runs nothing, is shown in no frame, kept by nobody, and speaks the reader’s language', async () => {
+  const { headers, text } = await openBrowser(server.url).get('/signin');
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/script|unsafe/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(text).toContain('lang="es"');
+  const style = /href="(\/pages\/style-[\w-]+\.css)"/.exec(text)?.[1] ?? '';
+  const sheet = await server.request(style);
+  expect(sheet.status).toBe(200);
+  expect(sheet.headers.get('cache-control')).toContain('immutable');
+  const languages = {
+    'en-GB,en;q=0.9,es;q=0.8': 'en',
+    'fr,es;q=0.5,en;q=0.4': 'es',
+    de: 'es',
+    'es;q=0,en;q=0.1': 'en',
+  };
+  for (const [header, language] of Object.entries(languages)) {
+    const page = await openBrowser(server.url).get('/signin', { 'accept-language': header });
+    expect(page.text, header).toContain(`lang="${language}"`);
+  }
+});
+
+test('what is typed is shown as text', async () => {
+  const page = await openBrowser(server.url).signIn('"><script>alert(1)</script>', 'x', `/"><script>alert(2)</script>`);
+  expect(page.text).not.toContain('<script>');
+  expect(page.text).toContain('&quot;&gt;&lt;script&gt;alert(1)');
+});

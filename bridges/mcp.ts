@@ -8,8 +8,9 @@ import { ApiError, badField, forbidden } from '../platform/errors.ts';
 import { areas } from '../routers/index.ts';
 import type { Envelope } from './envelope.ts';
 import { callTool } from './mcp/call.ts';
-import { authenticate, Caller, mayUse } from './mcp/caller.ts';
+import { authenticate, bearerToken, Caller, mayUse } from './mcp/caller.ts';
 import { toolNamed, tools } from './mcp/tools.ts';
+import { challenge } from './oauth/metadata.ts';
 import { callContext } from './rest.ts';
 
 export interface McpOptions {
@@ -21,6 +22,13 @@ const PATH = '/mcp';
 const AREAS = Object.keys(areas);
 const JSON_RPC = { parseError: -32700, invalidRequest: -32600, refused: -32000 };
 
+const INVALID_TOKEN = { code: 'invalid_token', text: 'The access token is not valid, has expired or was withdrawn' };
+const INSUFFICIENT_SCOPE = {
+  code: 'insufficient_scope',
+  text: 'This tool needs svc.write',
+  scope: 'svc.write',
+} as const;
+
 const INSTRUCTIONS =
   'Datos de gestión de una empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y control horario. ' +
   'Los identificadores son textos opacos: se copian tal cual de la respuesta de otra herramienta, nunca se inventan. ' +
@@ -28,6 +36,8 @@ const INSTRUCTIONS =
 
 /** Adds the connector. What is refused before the protocol takes over is a JSON-RPC error with the HTTP status of ENV-04. */
 export async function addMcpRoutes(app: FastifyInstance, service: Service, { corsOrigins }: McpOptions): Promise<void> {
+  // Empty where the service is known by whatever address it listens on.
+  const ownAddress = service.baseUrl;
   const handler = createMcpHandler(
     ({ authInfo }) => {
       if (!(authInfo instanceof Caller)) throw new Error('A message without its caller');
@@ -41,18 +51,32 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
     mcp.addHook('preSerialization', async (request, reply, payload: Envelope) => jsonRpcError(request, reply, payload));
 
     mcp.post<{ Querystring: Record<string, unknown> }>(PATH, {
-      async onRequest(request) {
+      async onRequest(request, reply) {
         checkOrigin(request, corsOrigins);
+        checkHost(request, ownAddress);
         const call = callContext(service, 'mcp', request);
         request.call = call;
-        call.principal = await authenticate(request, call);
+        call.principal = await authenticate(request, call).catch((error: unknown) => {
+          if (error instanceof ApiError && error.kind === 'unauthorized') {
+            const wrong = bearerToken(request) === undefined ? undefined : INVALID_TOKEN;
+            reply.header('WWW-Authenticate', challenge(service, request, wrong));
+          }
+          throw error;
+        });
       },
       async handler(request, reply) {
         const { call, body } = request;
         if (!call?.principal) throw new Error('Reached the handler without a caller');
         if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
         const caller = new Caller(call, call.principal, wantedAreas(request.query.areas));
-        checkPermission(caller, body);
+        if (refusesWrite(caller, body)) {
+          if (caller.principal.credential.kind === 'key') throw forbidden();
+          reply.header('WWW-Authenticate', challenge(service, request, INSUFFICIENT_SCOPE));
+          throw new ApiError(
+            'forbidden',
+            'La conexión es de solo lectura: esta herramienta necesita el permiso svc.write',
+          );
+        }
         return reply.send(await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body }));
       },
     });
@@ -103,12 +127,27 @@ function wantedAreas(value: unknown): ReadonlySet<string> {
   return new Set(named.length > 0 ? named : AREAS);
 }
 
-/** A write that the caller may not make is a 403 of the whole request; inside a batch its own message answers for it. MCP-02 */
-function checkPermission({ principal }: Caller, body: unknown): void {
-  const { method, params } = fields(body);
-  const { name } = fields(params);
-  const tool = method === 'tools/call' && typeof name === 'string' ? toolNamed(name) : undefined;
-  if (tool && !mayUse(principal, tool.operation)) throw forbidden();
+/** Somebody else's page may get here by a name of its own for our address (DNS rebinding). 403 */
+function checkHost({ host }: FastifyRequest, ownAddress: string): void {
+  if (ownAddress === '') return;
+  const { protocol, host: own } = new URL(ownAddress);
+  if (URL.parse(`${protocol}//${host}`)?.host !== own) {
+    throw new ApiError('forbidden', 'El servicio no se llama así: la dirección de la petición es otra');
+  }
+}
+
+/**
+ * Whether a caller without svc.write calls a write, which is a 403 of the whole request. Inside a batch it is so for a token;
+ * for a key the message answers for itself. MCP-02
+ */
+function refusesWrite({ principal }: Caller, body: unknown): boolean {
+  const messages: unknown[] = Array.isArray(body) && principal.credential.kind === 'token' ? body : [body];
+  return messages.some((message) => {
+    const { method, params } = fields(message);
+    const { name } = fields(params);
+    const tool = method === 'tools/call' && typeof name === 'string' ? toolNamed(name) : undefined;
+    return tool !== undefined && !principal.scopes.has(tool.operation.scope);
+  });
 }
 
 /** The request as the SDK reads it: its headers count, its body is handed over parsed. */

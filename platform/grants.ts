@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from './clock.ts';
 import type { Database, Db } from './database.ts';
-import { unauthorized } from './errors.ts';
+import { ApiError, unauthorized } from './errors.ts';
 import { hashSecret, type Principal, type Scope } from './principal.ts';
 
 export const CODE_SECONDS = 60;
@@ -54,7 +54,10 @@ export interface IssuedToken {
   codeChallenge: string | null;
 }
 
-/** Keeps an authorization, and answers the code that its application exchanges for tokens. */
+/**
+ * Keeps an authorization, and answers the code that its application exchanges for tokens. 403 when the person does not belong
+ * to the company (any more).
+ */
 export async function createGrant(
   database: Database,
   grant: NewGrant,
@@ -70,6 +73,15 @@ export async function createGrant(
     .where('authorized_at', 'is', null)
     .execute();
   await database.transaction(accountId, { write: true }, async (db) => {
+    // Locked, so that who takes the person out of the company waits, and then ends this one too.
+    const member = await db
+      .selectFrom('memberships')
+      .select('user_id')
+      .where('account_id', '=', accountId)
+      .where('user_id', '=', grant.userId)
+      .forShare()
+      .executeTakeFirst();
+    if (!member) throw new ApiError('forbidden', 'No puede autorizar el acceso a esa empresa');
     const { id } = await db
       .insertInto('grants')
       .values({
@@ -199,13 +211,13 @@ export function issueTokens(
 }
 
 /**
- * Ends the authorization behind a token of this client, whatever token of it is shown (RFC 7009). Nothing happens for a
- * token that does not exist, or that is another client's. OAU-05
+ * Ends the authorization behind an access or refresh token (RFC 7009): who holds one may give it up. Nothing happens for a
+ * token that does not exist, nor when a client is named that it was not issued to. OAU-05
  */
 export async function revokeToken(
   database: Database,
   secret: string,
-  clientId: string,
+  clientId: string | undefined,
   now: Temporal.Instant,
 ): Promise<void> {
   for (const kind of ['access', 'refresh'] as const) {
@@ -213,7 +225,7 @@ export async function revokeToken(
     if (accountId === undefined) continue;
     const hash = hashSecret(secret);
     const row = await database.transaction(accountId, {}, (db) => tokenRow(db, accountId, kind, hash));
-    if (row?.client_id === clientId) await endGrant(database, accountId, row.grant_id, now);
+    if (row && (clientId ?? row.client_id) === row.client_id) await endGrant(database, accountId, row.grant_id, now);
   }
 }
 

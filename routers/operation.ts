@@ -37,6 +37,8 @@ export interface OperationMeta {
   /** Name of the v0 alias; the MCP tool's is the same in snake_case. */
   alias: string;
   scope: Scope;
+  /** A write that an application with an access token may call too; every other is for API keys alone. MCP-02 */
+  oauthWrite: boolean;
   /** A write that replaces what was there, rather than adding to it. */
   destructive: boolean;
   input: z.ZodObject;
@@ -44,7 +46,8 @@ export interface OperationMeta {
 }
 
 interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
-  extends Omit<OperationMeta, 'input' | 'output' | 'destructive'> {
+  extends Omit<OperationMeta, 'input' | 'output' | 'oauthWrite' | 'destructive'> {
+  oauthWrite?: boolean;
   destructive?: boolean;
   input: Shape;
   output: Output;
@@ -113,8 +116,8 @@ function noteQuota(ctx: CallContext, quota: QuotaState) {
 /** Makes one operation. See any file beside this one's folders for how it reads. */
 export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(spec: OperationSpec<Shape, Output>) {
   const input = z.object(spec.input);
-  const { title, description, rest, alias, scope, destructive = false, output } = spec;
-  const meta: OperationMeta = { title, description, rest, alias, scope, destructive, input, output };
+  const { title, description, rest, alias, scope, oauthWrite = false, destructive = false, output } = spec;
+  const meta: OperationMeta = { title, description, rest, alias, scope, oauthWrite, destructive, input, output };
   const write = scope === 'svc.write';
   const inputIds = idSites(input);
   const outputIds = idSites(output);

@@ -16,6 +16,7 @@ import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
 import { addFileRoutes } from '../bridges/files.ts';
 import { addMcpRoutes } from '../bridges/mcp.ts';
+import { addOAuthRoutes, type OAuthOptions } from '../bridges/oauth/index.ts';
 import { addPages } from '../bridges/pages/index.ts';
 import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
@@ -29,6 +30,8 @@ export interface HttpOptions {
   trustProxy: boolean | string;
   /** Where callers reach the service, if not where it listens. */
   baseUrl?: string | undefined;
+  /** Of the connector's authorization server. */
+  oauth?: OAuthOptions | undefined;
 }
 
 const BODY_LIMIT = 1024 * 1024;
@@ -40,6 +43,7 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'X-Existing',
   'X-Ignored-Parameters',
+  'WWW-Authenticate',
 ];
 
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
@@ -144,6 +148,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   addRestRoutes(app, service);
   addDocs(app, { baseUrl: options.baseUrl });
   addTrpcRoutes(app, service);
+  await addOAuthRoutes(app, service, options.oauth);
   await addMcpRoutes(app, service, options);
   await addPages(app, service);
   return app;

@@ -2,15 +2,20 @@
 // in the protocol's shape. What goes wrong is an error result that tells a model how to do better (MCP-04).
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CallContext } from '../../platform/context.ts';
-import { type ApiError, asApiError, badField, badInput, fieldName } from '../../platform/errors.ts';
+import { ApiError, asApiError, badField, badInput, fieldName } from '../../platform/errors.ts';
 import { idempotencyKey } from '../../platform/idempotency.ts';
+import type { Principal } from '../../platform/principal.ts';
 import { admit } from '../../routers/operation.ts';
 import { unknownKeys } from '../../routers/shared/walk.ts';
 import { callOperation } from '../operations.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isForKeysAlone } from './caller.ts';
 import { IDEMPOTENCY_ARGUMENT, TOOL_PAGE_SIZE, type Tool, toolNamed } from './tools.ts';
 
 type Arguments = Record<string, unknown>;
+
+const FOR_KEYS_ALONE =
+  'Esta herramienta solo se puede usar con una clave de API. Una aplicación autorizada puede consultar, crear contactos y ' +
+  'oportunidades y mover oportunidades entre etapas.';
 
 /** Calls a tool by name. A JSON-RPC error for an unknown one; every other failure is a result with `isError`. */
 export async function callTool({ call, principal }: Caller, name: string, args: Arguments): Promise<CallToolResult> {
@@ -22,7 +27,7 @@ export async function callTool({ call, principal }: Caller, name: string, args: 
   let status = 200;
   try {
     // Messages of a batch share the request, and nothing else.
-    return answer(tool, await run(tool, { ...call, principal, headers: {} }, args));
+    return answer(tool, await run(tool, principal, { ...call, principal, headers: {} }, args));
   } catch (error) {
     const known = asApiError(error);
     status = known.status;
@@ -38,8 +43,9 @@ export async function callTool({ call, principal }: Caller, name: string, args: 
 }
 
 /** The scope, the quota, then the arguments: ENV-09. */
-async function run(tool: Tool, call: CallContext, args: Arguments): Promise<unknown> {
+async function run(tool: Tool, principal: Principal, call: CallContext, args: Arguments): Promise<unknown> {
   const { operation } = tool;
+  if (isForKeysAlone(principal, operation)) throw new ApiError('forbidden', FOR_KEYS_ALONE);
   await admit(call, operation.scope);
   const { [IDEMPOTENCY_ARGUMENT]: key, ...rest } = args;
   const input = operation.write ? rest : args;

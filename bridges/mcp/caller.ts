@@ -1,10 +1,11 @@
-// Who a message of the connector comes from. API keys today; a bearer token would become a principal here and nowhere else.
+// Who a message of the connector comes from: an API key, or an access token, which is taken here and at no other door (AUTH-02).
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
 import type { CallContext } from '../../platform/context.ts';
-import { unauthorized } from '../../platform/errors.ts';
+import { principalOf } from '../../platform/grants.ts';
 import type { Principal } from '../../platform/principal.ts';
 import { confirm } from '../../routers/operation.ts';
+import { resourceOf } from '../oauth/metadata.ts';
 import type { Operation } from '../operations.ts';
 
 /** The caller as the SDK carries it from the request to the handlers of its messages. */
@@ -27,16 +28,30 @@ export class Caller implements AuthInfo {
 }
 
 /**
- * The principal of a request. 401 for no or wrong credentials, and for a key that was revoked a moment ago: what is
- * remembered of a key is checked against the database for each request (AUTH-01, AUTH-03). 429 as in AUTH-05.
+ * The principal of a request. 401 for no or wrong credentials, and for a key or token that was withdrawn a moment ago: what
+ * is remembered of a key is checked against the database for each request, and of tokens nothing is (AUTH-01, AUTH-03,
+ * OAU-06). A token, where there is one, is what counts. 429 as in AUTH-05.
  */
 export async function authenticate(request: FastifyRequest, call: CallContext): Promise<Principal> {
-  // No token is known to this service.
-  if (/^bearer\b/i.test(request.headers.authorization ?? '')) throw unauthorized();
-  const principal = await call.service.keys.authenticate(call.credentials);
-  await confirm(call.service, principal);
+  const { service } = call;
+  const token = bearerToken(request);
+  if (token !== undefined) {
+    return principalOf(service.database, token, resourceOf(service), service.clock.now());
+  }
+  const principal = await service.keys.authenticate(call.credentials);
+  await confirm(service, principal);
   return principal;
 }
 
-/** Whether the caller may use this operation's tool; those it may not are left out of its list. MCP-01 */
-export const mayUse = (principal: Principal, operation: Operation) => principal.scopes.has(operation.scope);
+/** What stands behind `Authorization: Bearer`, which may be nothing; undefined without it. */
+export function bearerToken({ headers }: FastifyRequest): string | undefined {
+  return /^bearer\b\s*(.*)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** Whether the caller may use this operation's tool; those it may not are left out of its list. MCP-01, MCP-02 */
+export const mayUse = (principal: Principal, operation: Operation) =>
+  principal.scopes.has(operation.scope) && !isForKeysAlone(principal, operation);
+
+/** A write that no token may make, whatever was granted. MCP-02 */
+export const isForKeysAlone = ({ credential }: Principal, { write, oauthWrite }: Operation) =>
+  credential.kind === 'token' && write && !oauthWrite;

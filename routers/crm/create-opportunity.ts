@@ -18,6 +18,7 @@ export const createOpportunity = operation({
   rest: ['POST /crm/opportunities'],
   alias: 'crearOportunidad',
   scope: 'svc.write',
+  oauthWrite: true,
   input: {
     datos: z.object({
       funnel_fk: id('funnel').describe('Funnel'),

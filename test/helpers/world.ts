@@ -50,7 +50,7 @@ export class TestClock implements Clock {
 export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & { logTo?: (line: string) => void };
 
 export async function startServer(options: ServerOptions = {}) {
-  const { logTo, corsOrigins = [], trustProxy = false, ...rest } = options;
+  const { logTo, corsOrigins = [], trustProxy = false, oauth, ...rest } = options;
   const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
   const service = await openService({
     database: { url: inject('databaseUrl') },
@@ -59,7 +59,11 @@ export async function startServer(options: ServerOptions = {}) {
     ...rest,
     log,
   });
-  const http = await makeHttp(service, { corsOrigins, trustProxy });
+  const http = await makeHttp(service, {
+    corsOrigins,
+    trustProxy,
+    oauth: { registrationsPerHour: 1_000_000, ...oauth },
+  });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   service.baseUrl ||= url;
   const stop = async () => {

@@ -1,0 +1,18 @@
+// The authorization server of the connector (OAuth 2.1): how an application that can't send API keys gets a token of its
+// own, for one company and for what a person granted. OAU-01..07
+import type { FastifyInstance } from 'fastify';
+import type { Service } from '../../platform/context.ts';
+import { addAuthorizePage } from './authorize.ts';
+import type { ClientOptions } from './clients.ts';
+import { addApplicationRoutes } from './token.ts';
+
+export type OAuthOptions = ClientOptions;
+
+export async function addOAuthRoutes(
+  app: FastifyInstance,
+  service: Service,
+  options: OAuthOptions = {},
+): Promise<void> {
+  await addApplicationRoutes(app, service, options);
+  await addAuthorizePage(app, service);
+}

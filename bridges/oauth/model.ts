@@ -1,0 +1,125 @@
+// What @node-oauth/oauth2-server asks of us to issue codes and tokens: clients from clients.ts, the rest from
+// platform/grants.ts. One a request, since some of its questions leave out what the request said. Moments are read from the
+// service's clock there; the library compares those it gets here with the system's, so they only say "still valid".
+import OAuth2Server from '@node-oauth/oauth2-server';
+import type { Service } from '../../platform/context.ts';
+import {
+  ACCESS_TOKEN_SECONDS,
+  CODE_SECONDS,
+  createGrant,
+  findToken,
+  type IssuedToken,
+  issueTokens,
+  type NewGrant,
+  useCode,
+} from '../../platform/grants.ts';
+import { type Client, findClient, GRANT_TYPES } from './clients.ts';
+import { scopeText } from './metadata.ts';
+
+/** What a person agreed to, of which the library knows the client and the code alone. */
+export type Agreement = Omit<NewGrant, 'clientId' | 'clientName'> & { client: Client };
+
+type Model = OAuth2Server.AuthorizationCodeModel & OAuth2Server.RefreshTokenModel;
+
+const stillValid = (seconds: number) => new Date(Date.now() + seconds * 1000);
+const scopes = (canWrite: boolean) => scopeText(canWrite).split(' ');
+const forLibrary = ({ id, redirectUris }: Client) => ({ id, redirectUris, grants: GRANT_TYPES });
+
+/** For the authorization that a person just agreed to. */
+export function authorizing(service: Service, { client, ...agreed }: Agreement): OAuth2Server {
+  const model: Model = {
+    ...exchange(service, ''),
+    async saveAuthorizationCode({ redirectUri, codeChallenge }, libraryClient, user) {
+      if (!codeChallenge) throw new Error('A code without its challenge');
+      const authorizationCode = await createGrant(
+        service.database,
+        { ...agreed, clientId: client.id, clientName: client.name },
+        { redirectUri, codeChallenge },
+        service.clock.now(),
+      );
+      return { authorizationCode, expiresAt: stillValid(CODE_SECONDS), redirectUri, client: libraryClient, user };
+    },
+  };
+  return new OAuth2Server({
+    model,
+    allowEmptyState: true,
+    authorizationCodeLifetime: CODE_SECONDS,
+    authenticateHandler: { handle: () => ({ id: agreed.userId }) },
+  });
+}
+
+/** For an exchange of a code, whose redirect URI the application says to be `redirectUri`, or of a refresh token. */
+export const exchanging = (service: Service, redirectUri: string | undefined): OAuth2Server =>
+  new OAuth2Server({
+    model: exchange(service, redirectUri),
+    accessTokenLifetime: ACCESS_TOKEN_SECONDS,
+    requireClientAuthentication: { authorization_code: false, refresh_token: false },
+  });
+
+function exchange(service: Service, redirectUri: string | undefined): Model {
+  const { database, clock } = service;
+  /** The code or refresh token that this request is about. */
+  let presented: IssuedToken | undefined;
+  const find = async (kind: 'code' | 'refresh', secret: string) => {
+    presented = await findToken(database, kind, secret, clock.now());
+    return presented;
+  };
+
+  return {
+    async getClient(id, secret) {
+      // Every application is a public one: who sends a secret is not it.
+      const client = secret ? undefined : await findClient(service, id);
+      return client && forLibrary(client);
+    },
+    async getAuthorizationCode(authorizationCode) {
+      const code = await find('code', authorizationCode);
+      if (!code?.redirectUri || !code.codeChallenge) return undefined;
+      return {
+        authorizationCode,
+        expiresAt: stillValid(CODE_SECONDS),
+        redirectUri: code.redirectUri,
+        scope: scopes(code.canWrite),
+        client: { id: code.clientId, grants: GRANT_TYPES },
+        user: { grant: code.grantId },
+        codeChallenge: code.codeChallenge,
+        codeChallengeMethod: 'S256',
+      };
+    },
+    async revokeAuthorizationCode(code) {
+      const used = presented !== undefined && (await useCode(database, presented, clock.now()));
+      if (used && redirectUri !== code.redirectUri) {
+        throw new OAuth2Server.InvalidGrantError('Invalid grant: `redirect_uri` is not the one of the authorization');
+      }
+      return used;
+    },
+    async getRefreshToken(refreshToken) {
+      const token = await find('refresh', refreshToken);
+      return (
+        token && {
+          refreshToken,
+          scope: scopes(token.canWrite),
+          client: { id: token.clientId, grants: GRANT_TYPES },
+          user: { grant: token.grantId },
+        }
+      );
+    },
+    // It is used up together with the issue of the next one, when nothing else can be wrong with the request.
+    revokeToken: async () => true,
+    async saveToken({ scope }, client, user) {
+      const canWrite = scope?.includes('svc.write') ?? false;
+      const pair = presented && (await issueTokens(database, presented, canWrite, clock.now()));
+      if (!pair) throw new OAuth2Server.InvalidGrantError('Invalid grant: it has been used or withdrawn');
+      return {
+        accessToken: pair.access,
+        accessTokenExpiresAt: stillValid(ACCESS_TOKEN_SECONDS),
+        refreshToken: pair.refresh,
+        scope: scopes(canWrite),
+        client,
+        user,
+      };
+    },
+    // Neither is asked for here: codes are issued by `authorizing`, access tokens are read by the connector.
+    saveAuthorizationCode: async () => undefined,
+    getAccessToken: async () => undefined,
+  };
+}

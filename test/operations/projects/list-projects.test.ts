@@ -349,6 +349,6 @@ test('[PRJ-01] [PRJ-02] [FIC-02] the same figures as a slow sum over the records
         });
       },
     ),
-    { numRuns: 30 },
+    { numRuns: 15 },
   );
 });

@@ -48,13 +48,16 @@ const ATTEMPTS = { email: 10, address: 50 };
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
+/** Whether a text may be an e-mail address; whether it is one only a letter can tell. */
+export const isEmail = (text: string) => text.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(text.trim());
+
 /** Makes a person. 400 when the e-mail is none or is somebody's already, or the password is too short. */
 export async function createUser(
   database: Database,
   { email, name, password }: { email: string; name: string; password: string },
 ): Promise<User> {
   const key = emailKey(email);
-  if (!key || !/^[^\s@]+@[^\s@]+$/.test(key)) throw badField('email', 'se esperaba un correo electrónico');
+  if (!key || !isEmail(email)) throw badField('email', 'se esperaba un correo electrónico');
   checkPassword('password', password);
   const user = { email: email.trim(), name: name.trim() };
   const row = await database.service

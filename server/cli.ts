@@ -13,6 +13,10 @@ import { addKeyList } from './commands/key-list.ts';
 import { addKeyRevoke } from './commands/key-revoke.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addServe } from './commands/serve.ts';
+import { addUserCreate } from './commands/user-create.ts';
+import { addUserGrant } from './commands/user-grant.ts';
+import { addUserLeave } from './commands/user-leave.ts';
+import { addUserPassword } from './commands/user-password.ts';
 import { Failure, Interrupted } from './failure.ts';
 
 /** Every command; none has run. */
@@ -30,6 +34,8 @@ export function makeProgram(interruption: Interruption): Command {
   for (const add of [addAccountCreate, addAccountSet, addAccountList]) add(account, tools);
   const key = program.command('key').description('API keys of a company');
   for (const add of [addKeyCreate, addKeyList, addKeyRevoke]) add(key, tools);
+  const user = program.command('user').description('people who sign in, and the companies they belong to');
+  for (const add of [addUserCreate, addUserPassword, addUserGrant, addUserLeave]) add(user, tools);
   return program;
 }
 

@@ -1,13 +1,12 @@
 // What a person reads when the service has started: where it is, and what to do next.
 import { styleText } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
-import type { CreatedKey } from '../platform/api-keys.ts';
 import type { Database } from '../platform/database.ts';
 import { findCompany } from './companies.ts';
-import { DEMO } from './demo.ts';
+import { DEMO, type LoadedDemo } from './demo.ts';
 
-/** `made`: the key of the demo company, if that was loaded just now; its secret is never known again. */
-export async function greeting(url: string, database: Database, made: CreatedKey | undefined): Promise<string> {
+/** `made`: what opens the demo company, if that was loaded just now; its secrets are never known again. */
+export async function greeting(url: string, database: Database, made: LoadedDemo | undefined): Promise<string> {
   const rows: [string, string][] = [
     ['Address', url],
     ['Documentation', `${url}/docs`],
@@ -15,9 +14,12 @@ export async function greeting(url: string, database: Database, made: CreatedKey
   const company = await findCompany(database, DEMO);
   if (company) rows.push(['Demo company', company.name]);
   if (made) {
-    rows.push(['API key', made.key], ['Secret', `${made.secret}  ${dim('(shown this once)')}`]);
+    const once = dim('(shown this once)');
+    rows.push(['API key', made.key], ['Secret', `${made.secret}  ${once}`]);
+    rows.push(['Sign in', `${url}/signin`], ['E-mail', made.email], ['Password', `${made.password}  ${once}`]);
   } else if (company) {
     rows.push(['API key', dim(`the one of the first start; another: npx albaran key create --account ${DEMO}`)]);
+    rows.push(['Sign in', `${url}/signin`]);
   } else {
     rows.push(['Next', 'npx albaran account create --help']);
   }
@@ -36,7 +38,7 @@ export async function greeting(url: string, database: Database, made: CreatedKey
   ].join('\n');
 }
 
-const curlLine = (url: string, { key, secret }: CreatedKey) =>
+const curlLine = (url: string, { key, secret }: LoadedDemo) =>
   `curl '${url}/api/v1/products?por_pagina=3' -H 'X-API-KEY: ${key}' -H 'X-API-SECRET: ${secret}'`;
 
 const dim = (text: string) => styleText('dim', text, { stream: process.stdout });

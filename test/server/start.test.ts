@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { openBrowser } from '../pages/browser.ts';
 import { run, serve } from './processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // A first start makes a PostgreSQL and loads the demo company.
@@ -65,6 +66,9 @@ test('the first start makes its database and prints a call that works; the next 
     curl = await server.says(/^curl /);
     await server.says(new RegExp(`Address +${server.url}$`));
     await server.says(new RegExp(`${server.url}/docs$`));
+    const email = (await server.says(/E-mail +\S+@/)).trim().split(/\s+/)[1] ?? '';
+    const password = (await server.says(/Password +\S+/)).trim().split(/\s+/)[1] ?? '';
+    expect((await openBrowser(server.url).signIn(email, password)).status, 'the person signs in').toBe(303);
     const answer = await paste(curl);
     expect(isDatabaseUp()).toBe(true);
     expect(answer.data.total_articulos).toBeGreaterThan(0);
@@ -78,6 +82,7 @@ test('the first start makes its database and prints a call that works; the next 
     const [, secret = ''] = /X-API-SECRET: (sk_[\w-]+)/.exec(curl) ?? [];
     for (const line of ended.stdout.split('\n').filter((line) => line.startsWith('{'))) {
       expect(line, 'the log').not.toContain(secret);
+      expect(line, 'the log').not.toContain(password);
     }
     expect(isDatabaseUp()).toBe(false);
   }

@@ -820,7 +820,7 @@ async function readAnswers(socket: Socket): Promise<{ status: number; head: stri
   return answers;
 }
 
-test('[AUTH-01] browsers of other sites may not call unless their origin is allowed, and then see the headers', async () => {
+test('browsers of other sites may not call unless their origin is allowed, and then see the headers', async () => {
   await using closed = await startServer();
   const refused = await closed.request('/api/v1/products', { headers: { origin: 'https://app.example' } });
   expect(refused.headers.has('access-control-allow-origin')).toBe(false);

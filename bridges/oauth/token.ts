@@ -12,7 +12,7 @@ import { addMetadata, isResource } from './metadata.ts';
 import { exchanging } from './model.ts';
 import { given, theOne } from './parameters.ts';
 
-type Handler = (request: FastifyRequest) => Promise<{ status: number; body: object | null }>;
+type Handler = (request: FastifyRequest) => Promise<{ status: number; body?: object }>;
 
 /** Adds /oauth/register, /oauth/token and /oauth/revoke, and the metadata; a browser may call them from anywhere. */
 export async function addApplicationRoutes(app: FastifyInstance, service: Service, options: ClientOptions) {
@@ -36,7 +36,7 @@ export async function addApplicationRoutes(app: FastifyInstance, service: Servic
       const token = theOne(form, 'token');
       if (!token) throw oauthError('invalid_request', 'Missing parameter: token');
       await revokeToken(service.database, token, theOne(form, 'client_id'), service.clock.now());
-      return { status: 200, body: null };
+      return { status: 200 };
     });
     scope.options('/.well-known/*', { config: { cors: false } }, (_request, reply) =>
       reply.headers(PREFLIGHT('GET, HEAD')).code(204).send(),

@@ -19,6 +19,7 @@ export const createContact = operation({
   rest: ['POST /crm/contacts'],
   alias: 'crearContacto',
   scope: 'svc.write',
+  oauthWrite: true,
   input: {
     datos: z.object({
       nombre: text(200).optional().describe('Nombre; si falta, la empresa o el principio del correo'),

@@ -12,6 +12,7 @@ export const moveOpportunity = operation({
   rest: ['PUT /crm/opportunities/{oportunidadId}/stage'],
   alias: 'moverOportunidad',
   scope: 'svc.write',
+  oauthWrite: true,
   destructive: true,
   input: {
     oportunidadId: id('opportunity').describe('La oportunidad'),

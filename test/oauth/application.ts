@@ -1,7 +1,7 @@
 // An application as the wire sees it: registers, asks, exchanges, renews, calls. What is left out of a step is what the
 // test is not about.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Company, Server } from '../helpers/world.ts';
+import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { decide, newPerson, type Person } from './person.ts';
 
 export const REDIRECT = 'http://127.0.0.1:9/callback';
@@ -36,6 +36,13 @@ export const register = (server: Server, metadata: unknown = { redirect_uris: [R
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(metadata),
   });
+
+/** A second process of the same service, which people know by the address of the first. */
+export async function twin({ url }: { url: string }): Promise<Server> {
+  const second = await startServer();
+  second.service.baseUrl = url;
+  return second;
+}
 
 type Parameters = Record<string, string | undefined>;
 

@@ -1,0 +1,171 @@
+// The pages in a real browser: a person's way through them, and each of them held to the accessibility rules of axe.
+import axe from 'axe-core';
+import { chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Server, startServer } from '../helpers/world.ts';
+import { HOME, makePerson, PASSWORD } from '../pages/browser.ts';
+import { chromiumPath } from './needs.ts';
+
+const ARGUMENTS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+  --disable-component-update --disable-sync`.split(/\s+/);
+
+let server: Server;
+let browser: Awaited<ReturnType<typeof chromium.launch>>;
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS });
+  server = await startServer();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface View {
+  colorScheme?: 'light' | 'dark';
+  width?: number;
+  locale?: string;
+  javaScriptEnabled?: boolean;
+}
+
+/** A browser of a person's own, with what its pages complained of. */
+async function openPage({ width = 1280, locale = 'es-ES', ...options }: View = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    locale,
+    baseURL: server.url,
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // The browser notes every answer that is no success; a form that was filled in wrong is one.
+    if (!/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function signIn(page: Page, email: string, password = PASSWORD) {
+  await page.getByLabel('Correo electrónico').fill(email);
+  await page.getByLabel('Contraseña').fill(password);
+  await page.keyboard.press('Enter');
+}
+
+test('a person signs in, makes a key, sees its secret once, revokes it, changes the password and leaves, without a script', async () => {
+  const company = await server.company();
+  const { email } = await makePerson(server, [{ accountId: company.id }]);
+  await using opened = await openPage({ javaScriptEnabled: false });
+  const { page, complaints } = opened;
+  await page.goto(HOME);
+  await signIn(page, email, 'not it');
+  await expect.poll(() => page.getByRole('alert').textContent()).toBe('El correo o la contraseña no son correctos');
+  await signIn(page, email);
+  await page.getByRole('heading', { name: 'Integraciones' }).waitFor();
+
+  await page.getByLabel('Nombre').fill('Tienda web');
+  await page.getByRole('button', { name: 'Crear la clave' }).click();
+  const created = page.getByRole('region', { name: 'Clave creada' });
+  const [key = '', secret = ''] = await created.locator('code').allTextContents();
+  const call = async () =>
+    (await server.request('/api/v1/products', { headers: { 'x-api-key': key, 'x-api-secret': secret } })).status;
+  expect(await call()).toBe(200);
+  await page.reload();
+  expect(await created.count()).toBe(0);
+  expect(await page.content()).not.toContain(secret);
+
+  const keys = page.getByRole('region', { name: 'Claves de la API' });
+  // Asked once more first, and by keyboard as well as by mouse.
+  await keys.getByLabel('Revocar: Tienda web').focus();
+  await page.keyboard.press('Enter');
+  await keys.getByRole('button', { name: 'Sí, revocar la clave' }).click();
+  await page.getByText('Clave revocada').waitFor();
+  expect(await call()).toBe(401);
+
+  await page.getByRole('link', { name: 'Contraseña' }).click();
+  const other = 'siete gatos dormidos';
+  await page.getByLabel('Contraseña actual').fill(PASSWORD);
+  await page.getByLabel('Contraseña nueva').fill(other);
+  await page.getByLabel('Repita la nueva').fill(other);
+  await page.getByRole('button', { name: 'Cambiar la contraseña' }).click();
+  await page.getByText('Contraseña cambiada').waitFor();
+  await page.getByRole('button', { name: 'Salir' }).click();
+  await page.getByText('Ha salido').waitFor();
+  await page.goto(HOME);
+  await signIn(page, email, other);
+  await page.getByRole('heading', { name: 'Integraciones' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** What axe finds wrong on the page as it stands, with where. */
+async function violations(page: Page): Promise<string[]> {
+  // Past the page's own policy, which lets no script in.
+  await page.evaluate(axe.source);
+  return page.evaluate<string[]>(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, impact, nodes }) => impact + ' ' + id + ' at ' + nodes.map(({ target }) => target).join(', ')))`);
+}
+
+test.each([
+  { colorScheme: 'light', width: 1280, locale: 'es-ES' },
+  { colorScheme: 'dark', width: 1280, locale: 'en-GB' },
+  { colorScheme: 'light', width: 360, locale: 'en-GB' },
+  { colorScheme: 'dark', width: 360, locale: 'es-ES' },
+] as const)('every page is accessible, fits and complains of nothing: %j', async (view) => {
+  const [company, other] = [await server.company(), await server.company()];
+  const { id, email } = await makePerson(server, [{ accountId: company.id }, { accountId: other.id, role: 'member' }]);
+  await server.service.database.transaction(company.id, { write: true }, (db) =>
+    db
+      .insertInto('grants')
+      .values({
+        account_id: company.id,
+        user_id: id,
+        client_id: 'client',
+        client_name: 'Un asistente de nombre bastante largo',
+        redirect_host: 'assistant.example',
+        can_write: true,
+        resource: `${server.url}/mcp`,
+        expires_at: '2999-01-01T00:00:00Z',
+      })
+      .execute(),
+  );
+  await using opened = await openPage(view);
+  const { page, complaints } = opened;
+  const look = async (name: string) => {
+    expect(await violations(page), name).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(view.width);
+    const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(Number(/\d+/.exec(background)?.[0]) > 128, name).toBe(view.colorScheme === 'light');
+    expect(complaints, name).toEqual([]);
+  };
+  const submit = () => page.locator('main form button:not(.danger)').click();
+
+  await page.goto('/signin');
+  await look('sign in');
+  await page.locator('#email').fill(email);
+  await page.locator('#password').fill('not it');
+  await submit();
+  await page.locator('.notice.bad').waitFor();
+  await look('sign in, refused');
+  await page.locator('#password').fill(PASSWORD);
+  await submit();
+  await page.waitForURL('**/companies');
+  await look('companies');
+  await page.locator(`a[href$="${company.slug}"]`).first().click();
+  await page.locator('#keys').waitFor();
+  await page.locator('#name').fill('Tienda');
+  await submit();
+  await page.locator('#new-key').waitFor();
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  await look('integrations, all open');
+  await page.goto(`${HOME}?company=${other.slug}`);
+  await look('integrations, empty');
+  await page.goto('/settings/password');
+  await page.locator('#actual').fill('x');
+  await page.locator('#nueva').fill('x');
+  await page.locator('#repetida').fill('y');
+  await submit();
+  await page.locator('.problem').waitFor();
+  await look('password, refused');
+  await page.goto(`${HOME}?company=nobody`);
+  await look('not found');
+});

@@ -2,6 +2,7 @@
 // it. One row of `grants` decides over all of them: whatever ends it ends them at once, on every process (OAU-04, OAU-06).
 // A code or token names its company in front, so that it is looked up inside that company and nowhere else.
 import { randomBytes } from 'node:crypto';
+import { noteWrite } from './audit.ts';
 import { systemClock } from './clock.ts';
 import type { Database, Db } from './database.ts';
 import { ApiError, unauthorized } from './errors.ts';
@@ -62,7 +63,7 @@ export async function createGrant(
   database: Database,
   grant: NewGrant,
   code: { redirectUri: string; codeChallenge: string },
-  now: Temporal.Instant,
+  { requestId, now }: { requestId: string; now: Temporal.Instant },
 ): Promise<string> {
   const { accountId, canWrite } = grant;
   const secret = newSecret('code', accountId);
@@ -110,6 +111,8 @@ export async function createGrant(
         expires_at: after(now, CODE_SECONDS),
       })
       .execute();
+    const author = { actor: `user:${grant.userId}`, door: 'pages', requestId } as const;
+    await noteWrite(db, accountId, author, { operation: 'connection authorize', kind: 'grant', id });
   });
   return secret;
 }

@@ -108,6 +108,7 @@ async function decide(visit: Visit, asker: Asker, { codeChallenge, write }: Wish
   const { client, redirectUri } = asker;
   const server = authorizing(service, {
     client,
+    requestId: visit.request.id,
     accountId: company.accountId,
     userId: user.userId,
     redirectHost: hostOf(redirectUri),

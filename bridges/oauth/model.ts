@@ -17,7 +17,7 @@ import { type Client, findClient, GRANT_TYPES } from './clients.ts';
 import { scopeText } from './metadata.ts';
 
 /** What a person agreed to, of which the library knows the client and the code alone. */
-export type Agreement = Omit<NewGrant, 'clientId' | 'clientName'> & { client: Client };
+export type Agreement = Omit<NewGrant, 'clientId' | 'clientName'> & { client: Client; requestId: string };
 
 type Model = OAuth2Server.AuthorizationCodeModel & OAuth2Server.RefreshTokenModel;
 
@@ -26,7 +26,7 @@ const scopes = (canWrite: boolean) => scopeText(canWrite).split(' ');
 const forLibrary = ({ id, redirectUris }: Client) => ({ id, redirectUris, grants: GRANT_TYPES });
 
 /** For the authorization that a person just agreed to. */
-export function authorizing(service: Service, { client, ...agreed }: Agreement): OAuth2Server {
+export function authorizing(service: Service, { client, requestId, ...agreed }: Agreement): OAuth2Server {
   const model: Model = {
     ...exchange(service, ''),
     async saveAuthorizationCode({ redirectUri, codeChallenge }, libraryClient, user) {
@@ -35,7 +35,7 @@ export function authorizing(service: Service, { client, ...agreed }: Agreement):
         service.database,
         { ...agreed, clientId: client.id, clientName: client.name },
         { redirectUri, codeChallenge },
-        service.clock.now(),
+        { requestId, now: service.clock.now() },
       );
       return { authorizationCode, expiresAt: stillValid(CODE_SECONDS), redirectUri, client: libraryClient, user };
     },

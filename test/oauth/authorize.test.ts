@@ -401,6 +401,17 @@ describe('the page', () => {
     }
   });
 
+  test('[OAU-03] who authorised what is noted in the company', async () => {
+    const application = await newApplication(server, acme);
+    await application.newCode();
+    const { rows } = await server.service.database.pool.query(
+      `select operation, door, record_id = (select max(id) from grants where user_id = $2) as it
+       from audit_records where account_id = $1 and actor = 'user:' || $2`,
+      [acme.id, application.person.userId],
+    );
+    expect(rows).toEqual([{ operation: 'connection authorize', door: 'pages', it: true }]);
+  });
+
   test('[OAU-03] whoever belongs to no company can’t authorise anything', async () => {
     const { browser } = await newPerson(server);
     const { status, headers } = await browser.get(await asked());

@@ -138,6 +138,11 @@ export const variables = z.object({
     description:
       'Whether every answer is checked against its schema before it is sent; one that does not fit is a 500.',
   }),
+  OAUTH_ALLOW_LOCALHOST: yesOrNo.default(false).meta({
+    expected: TRUE_OR_FALSE,
+    description:
+      'Whether applications that connect may have `http://localhost` as their redirect address, which some of the desktop use; `http://127.0.0.1` is always allowed.',
+  }),
   DEMO: yesOrNo.optional().meta({
     expected: TRUE_OR_FALSE,
     standard: '`true`; `false` with `NODE_ENV=production`',
@@ -191,6 +196,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
     baseUrl: data.BASE_URL,
     trustProxy: data.TRUST_PROXY,
     corsOrigins: data.CORS_ORIGINS,
+    oauth: { allowLocalhost: data.OAUTH_ALLOW_LOCALHOST },
     redisUrl: data.REDIS_URL,
     idKeys: data.ID_KEYS,
     quotaPerMinute: data.QUOTA_PER_MINUTE,

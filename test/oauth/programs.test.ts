@@ -1,0 +1,97 @@
+// The programs that people connect with, run as they run them: mcp-remote, the Inspector, and the conformance suite's own
+// client. Each sends its person to the consent page, and is answered in the browser.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Company, type Server, startServer } from '../helpers/world.ts';
+import { newApplication, register } from './application.ts';
+import { decide, newPerson, type Person } from './person.ts';
+
+const BIN = resolve('node_modules/.bin');
+const TIMEOUT_MS = 60_000;
+
+let server: Server;
+let acme: Company;
+let home: string;
+beforeAll(async () => {
+  server = await startServer();
+  acme = await server.company();
+  home = await mkdtemp(join(tmpdir(), 'albaran-programs-'));
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** Runs a program to its end; a person agrees to what it asks for. */
+function run(program: string, args: string[], person?: Person): Promise<{ code: number | null; text: string }> {
+  return new Promise((settle, reject) => {
+    // No PATH but Node's: nothing there opens a browser.
+    const env = { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: dirname(process.execPath) };
+    const child = spawn(process.execPath, [join(BIN, program), ...args], { env, timeout: TIMEOUT_MS });
+    let text = '';
+    let asked = false;
+    const take = (data: Buffer) => {
+      text += data;
+      const [address] = /http:\/\/127\.0\.0\.1:\d+\/oauth\/authorize\?\S+(?=\s)/.exec(text) ?? [];
+      if (!person || !address || asked) return;
+      asked = true;
+      const { pathname, search } = new URL(address);
+      // Its own address may not be listening yet when it says where to go.
+      decide(person, pathname + search)
+        .then((back) => answerAt(back, () => child.exitCode === null))
+        .catch(reject);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', reject);
+    child.on('close', (code) => settle({ code, text }));
+  });
+}
+
+async function answerAt(back: URL, goesOn: () => boolean): Promise<void> {
+  while (goesOn()) if (await fetch(back).catch(() => undefined)) return;
+}
+
+/** A port that was free a moment ago. */
+const freePort = () =>
+  new Promise<number>((settle) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => settle(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+
+test('[OAU-01..04] the authorization scenarios of the conformance suite pass', { timeout: TIMEOUT_MS }, async () => {
+  const port = await freePort();
+  const { body } = await register(server, { redirect_uris: [`http://127.0.0.1:${port}/callback`] });
+  const person = await newPerson(server, acme);
+  const where = ['--url', server.url, '--resource', `${server.url}/mcp`, '-p', String(port)];
+  const { code, text } = await run('conformance', ['authorization', '--client-id', body.client_id, ...where], person);
+  expect(text).toContain('2 passed, 0 failed');
+  expect(code).toBe(0);
+});
+
+test('[OAU-01..04] mcp-remote connects and lists', { timeout: TIMEOUT_MS }, async () => {
+  const person = await newPerson(server, acme);
+  const { code, text } = await run('mcp-remote-client', [`${server.url}/mcp`, '--host', '127.0.0.1'], person);
+  expect(text).toContain('Connected successfully');
+  expect(text).toContain('crear_oportunidad');
+  expect(code).toBe(0);
+});
+
+test.each(['legacy', 'modern'])(
+  '[MCP-03] the Inspector lists with a token (%s)',
+  { timeout: TIMEOUT_MS },
+  async (era) => {
+    const { access } = await (await newApplication(server, acme)).connect();
+    const how = ['--transport', 'http', '--protocol-era', era, '--header', `Authorization: Bearer ${access}`];
+    const { code, text } = await run('mcp-inspector', ['--cli', `${server.url}/mcp`, ...how, '--method', 'tools/list']);
+    expect(text).toContain('crear_oportunidad');
+    expect(text).toContain('Schema portability: 0 errors');
+    expect(code).toBe(0);
+  },
+);

@@ -102,7 +102,7 @@ export async function signIn(
   const now = clock.now();
   const subjects = [
     { subject: `email:${sha256(emailKey(email) ?? '').toString('hex')}`, most: ATTEMPTS.email },
-    { subject: `address:${address}`, most: ATTEMPTS.address },
+    { subject: `address:${networkOf(address)}`, most: ATTEMPTS.address },
   ];
   // Counted before the password is looked at, so that attempts made at once are counted too.
   for (const { subject, most } of subjects) await countAttempt(database, now, subject, most);
@@ -112,6 +112,14 @@ export async function signIn(
   for (const { subject } of subjects) await takeBack(database, subject);
   await forgetWhatEnded(database);
   return { token, user: { id: user.id, email: user.email, name: user.name } };
+}
+
+/** What one caller has to choose from: an address of IPv4, the first half of one of IPv6. */
+function networkOf(address: string): string {
+  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1);
+  const [left = [], right = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
 
 /** Undefined when the password was changed since it was verified. */

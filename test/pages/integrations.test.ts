@@ -230,11 +230,11 @@ test('[OAU-06] whoever leaves a company sees it no more, and what they authorise
 test('the page tells the connector’s address, and what of the quota this minute took', async () => {
   const clock = new TestClock('2026-03-01T08:00:10Z');
   await using own = await startServer({ clock });
-  const company = await own.company([], { cuenta: { cuota_por_minuto: 40 } });
+  const company = await own.company([], { cuenta: { cuota_por_minuto: 400 } });
   const { browser } = await signedIn(own, [{ accountId: company.id }]);
   for (let calls = 0; calls < 3; calls++) await company.get('/products');
   const { text } = await browser.get(HOME);
   expect(text).toContain(`<code>${own.url}/mcp/</code>`);
-  expect(text).toContain('<strong>3</strong> de 40 llamadas en este minuto');
+  expect(text).toContain('<strong>3</strong> de 400 llamadas en este minuto');
   expect(text).toContain('quedan 50 s');
 });

@@ -122,22 +122,30 @@ test('passwords can be guessed ten times in a quarter of an hour for one e-mail,
 });
 
 test('attempts made at once are counted one by one', async () => {
-  const { email } = await makePerson(server);
-  const answers = await Promise.all(Array.from({ length: 14 }, () => openBrowser(server.url).signIn(email, 'wrong')));
+  // From an address of its own: wrong attempts count against the address too, and the other tests share theirs.
+  await using own = await startServer({ trustProxy: true });
+  const { email } = await makePerson(own);
+  const attempt = () => openBrowser(own.url, { 'x-forwarded-for': '192.0.2.77' }).signIn(email, 'wrong');
+  const answers = await Promise.all(Array.from({ length: 14 }, attempt));
   expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(4);
 });
 
-test('one address is refused after fifty wrong attempts, whatever the e-mails, and the others go on', async () => {
+test('one address, or network of IPv6, is refused after fifty wrong attempts, whatever the e-mails; the others go on', async () => {
   const clock = new TestClock('2026-03-01T08:00:00Z');
   await using own = await startServer({ clock, trustProxy: true });
   const { email } = await makePerson(own);
-  const from = (address: string, who: string, password: string) =>
-    openBrowser(own.url, { 'x-forwarded-for': address }).signIn(who, password);
-  const batch = Array.from({ length: 50 }, (_, index) => from('203.0.113.9', `${index}-${email}`, 'wrong'));
-  expect(new Set((await Promise.all(batch)).map(({ status }) => status))).toEqual(new Set([400]));
-  expect((await from('203.0.113.9', email, PASSWORD)).status).toBe(429);
-  expect((await from('203.0.113.10', email, PASSWORD)).status).toBe(303);
+  const status = async (address: string, who = email, password = PASSWORD) =>
+    (await openBrowser(own.url, { 'x-forwarded-for': address }).signIn(who, password)).status;
+  const [host, network] = [Math.random().toString(16).slice(2, 5), Math.random().toString(16).slice(2, 5)];
+  const batch = Array.from({ length: 50 }, (_, index) =>
+    status(`2001:db8:${host}:${network}::${index}`, `${index}-${email}`, 'wrong'),
+  );
+  expect(new Set(await Promise.all(batch))).toEqual(new Set([400]));
+  expect(await status(`2001:db8:${host}:${network}:ffff:1:2:3`)).toBe(429);
+  for (const other of [`2001:db8:${host}:${network}1::1`, `2001:db8:${host}::1`, '::1', '::ffff:203.0.113.10']) {
+    expect(await status(other), other).toBe(303);
+  }
 });
 
 test.each([
@@ -163,7 +171,10 @@ test('where a sign-in goes on to keeps its parameters', async () => {
 
 test('no form is taken without the token of this browser and this session, nor from another site', async () => {
   const company = await server.company();
-  const { browser } = await signedIn(server, [{ accountId: company.id }]);
+  const { email } = await makePerson(server, [{ accountId: company.id }]);
+  const browser = openBrowser(server.url);
+  const before = /name="csrf" value="([\w-]+)"/.exec((await browser.get('/signin')).text)?.[1] ?? '';
+  await browser.submit('/signin', { email, password: PASSWORD });
   const stranger = await signedIn(server, [{ accountId: company.id }]);
   const page = await stranger.browser.get(HOME);
   const foreign = /name="csrf" value="([\w-]+)"/.exec(page.text)?.[1] ?? '';
@@ -179,6 +190,7 @@ test('no form is taken without the token of this browser and this session, nor f
   for (const form of forms) {
     expect((await browser.submit(form, { csrf: '' })).status, form).toBe(403);
     expect((await browser.submit(form, { csrf: foreign })).status, form).toBe(403);
+    expect((await browser.submit(form, { csrf: before })).status, 'from before signing in').toBe(403);
     expect((await browser.submit(form, {}, { 'sec-fetch-site': 'cross-site' })).status, form).toBe(403);
   }
   expect((await browser.get(HOME)).status, 'still signed in').toBe(200);

@@ -1,12 +1,6 @@
 // The authorization server with the clients that exist: the SDK of the 2025 revisions, the one of 2026-07-28, and a strict
 // OpenID client, which checks what the others let pass (issuer, iss, scope, content types).
-import {
-  Client,
-  type OAuthClientMetadata,
-  type OAuthDiscoveryState,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { UnauthorizedError as LegacyUnauthorized } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -14,7 +8,8 @@ import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { callMcp, REDIRECT } from './application.ts';
-import { decide, newPerson, type Person } from './person.ts';
+import { Memory } from './memory.ts';
+import { decide, newPerson } from './person.ts';
 
 const JANUARY = { fecha_inicio: '2026-01-01', fecha_fin: '2026-01-31' };
 
@@ -25,57 +20,6 @@ beforeAll(async () => {
   acme = await server.company();
 });
 afterAll(() => server.stop());
-
-interface KeptTokens {
-  access_token: string;
-  token_type: string;
-  refresh_token?: string;
-  scope?: string;
-}
-
-/** What a host keeps of a connection; it serves both SDKs. */
-class Memory {
-  readonly redirectUrl = REDIRECT;
-  readonly clientMetadata: OAuthClientMetadata = { redirect_uris: [REDIRECT], client_name: 'Asistente' };
-  client: { client_id: string } | undefined;
-  kept: KeptTokens | undefined;
-  verifier = '';
-  discovered: OAuthDiscoveryState | undefined;
-  /** Where the person was sent last. */
-  address: URL | undefined;
-
-  state = () => 'the state';
-  clientInformation = () => this.client;
-  saveClientInformation = (client: { client_id: string }) => {
-    this.client = client;
-  };
-  tokens = () => this.kept;
-  saveTokens = (tokens: KeptTokens) => {
-    this.kept = tokens;
-  };
-  redirectToAuthorization = (address: URL) => {
-    this.address = address;
-  };
-  saveCodeVerifier = (verifier: string) => {
-    this.verifier = verifier;
-  };
-  codeVerifier = () => this.verifier;
-  saveDiscoveryState = (state: OAuthDiscoveryState) => {
-    this.discovered = state;
-  };
-  discoveryState = () => this.discovered;
-  invalidateCredentials = (what: string) => {
-    if (what === 'tokens' || what === 'all') this.kept = undefined;
-  };
-
-  /** What the person's browser brings back. */
-  async answer(person: Person, options?: Parameters<typeof decide>[2]): Promise<URL> {
-    if (!this.address) throw new Error('Nobody was sent anywhere');
-    const back = await decide(person, this.address.pathname + this.address.search, options);
-    expect(back.searchParams.get('state')).toBe('the state');
-    return back;
-  }
-}
 
 interface Session extends AsyncDisposable {
   connect(): Promise<void>;

@@ -3,10 +3,7 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../bridges/openapi.ts';
 import { type Server, startServer } from '../helpers/world.ts';
-import { chromiumPath } from './needs.ts';
-
-const ARGUMENTS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-  --disable-component-update --disable-sync`.split(/\s+/);
+import { CHROMIUM_ARGUMENTS, chromiumPath } from './needs.ts';
 
 interface Document {
   paths: Record<string, Record<string, unknown>>;
@@ -16,7 +13,7 @@ let server: Server;
 let browser: Awaited<ReturnType<typeof chromium.launch>>;
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS });
+  browser = await chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_ARGUMENTS });
   server = await startServer();
 });
 afterAll(async () => {

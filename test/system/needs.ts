@@ -22,3 +22,8 @@ export function redisServerPath(): string {
   }
   return path;
 }
+
+/** A browser that asks nothing of anybody but the page it is shown. */
+export const CHROMIUM_ARGUMENTS =
+  `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+  --disable-component-update --disable-sync`.split(/\s+/);

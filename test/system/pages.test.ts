@@ -4,16 +4,13 @@ import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer } from '../helpers/world.ts';
 import { HOME, makePerson, PASSWORD } from '../pages/browser.ts';
-import { chromiumPath } from './needs.ts';
-
-const ARGUMENTS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-  --disable-component-update --disable-sync`.split(/\s+/);
+import { CHROMIUM_ARGUMENTS, chromiumPath } from './needs.ts';
 
 let server: Server;
 let browser: Awaited<ReturnType<typeof chromium.launch>>;
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS });
+  browser = await chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_ARGUMENTS });
   server = await startServer();
 });
 afterAll(async () => {

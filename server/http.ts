@@ -104,6 +104,8 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
+    // API keys in headers don't tell a shared cache that an answer is one company's; what may be kept says so itself.
+    reply.header('Cache-Control', 'no-store');
     if (stopping) {
       throw new ApiError('unavailable', 'El servicio se está deteniendo', { retryAfterSeconds: 5 });
     }

@@ -1,0 +1,99 @@
+// How sale documents are written: header, lines, and the goods that leave stock with them. Every statement is sent at once;
+// those of the lines find their document as the one that this transaction wrote last.
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../platform/database.ts';
+import { nextNumber } from './document-number.ts';
+import { lineRows, type ResolvedLine } from './sale-lines.ts';
+
+/** The document of this table that this transaction wrote last. */
+export const lastWritten = (table: 'delivery_notes' | 'invoices') =>
+  sql<number>`currval(${sql.lit(`${table}_id_seq`)}::regclass)`;
+
+/** Where lines go, and which column names their document. */
+const PARTS = {
+  delivery_notes: { lines: sql.table('delivery_note_lines'), parent: sql.ref('delivery_note_id') },
+  invoices: { lines: sql.table('invoice_lines'), parent: sql.ref('invoice_id') },
+} as const;
+
+interface NewLines {
+  accountId: number;
+  /** Whose lines they are: the document of this table that was written last. */
+  table: keyof typeof PARTS;
+  lines: readonly ResolvedLine[];
+  /** Where prices that were not sent come from: the client's list. DLV-08 */
+  priceList: number;
+  projectId?: number | null;
+  now: Temporal.Instant;
+}
+
+/**
+ * Writes the lines of the document that was written just before; goods in sale mode leave stock, below zero too.
+ * DLV-03, DLV-04, DLV-05, DLV-08
+ */
+export async function insertLines(db: Db, { accountId, table, lines, priceList, projectId, now }: NewLines) {
+  const { lines: lineTable, parent } = PARTS[table];
+  const rows = lineRows(lines);
+  const document = lastWritten(table);
+  // A movement names its delivery note and the line; one of an invoice names neither.
+  const [note, noteLine]: [RawBuilder<unknown>, RawBuilder<unknown>] =
+    table === 'delivery_notes' ? [document, sql`line.id`] : [sql`null::bigint`, sql`null::bigint`];
+  // A price that was not sent is the list's, per base unit, for as many as the format holds.
+  await sql`with line as (
+      insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
+        vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
+      select ${accountId}, ${document}, l.position, l.description, l.quantity,
+        coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
+        l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
+        l.start_date, l.end_date, ${projectId ?? null}::bigint
+      from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
+      order by l.position
+      returning id, position, product_id, variation_id),
+    movement as (
+      insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
+        delivery_note_line_id, factor)
+      select ${accountId}, line.product_id, line.variation_id, ${now.toString()},
+        -coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1)), ${note}, ${noteLine}, l.factor
+      from line join ${rows} on l.position = line.position
+      where l.moves_stock
+      returning product_id, quantity)
+    insert into product_stocks as s (account_id, product_id, quantity)
+    select ${accountId}, product_id, sum(quantity) from movement group by product_id order by product_id
+    on conflict (account_id, product_id) do update
+      set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = now()`.execute(db);
+}
+
+export interface NewDeliveryNote {
+  accountId: number;
+  date: Temporal.PlainDate;
+  now: Temporal.Instant;
+  clientId: number;
+  /** Where prices that were not sent come from. */
+  priceList: number;
+  concept: string;
+  remarks?: string | undefined;
+  promoCode?: string | undefined;
+  /** Of the note and of all its lines. */
+  projectId?: number | null;
+  /** The recurring it is issued from. */
+  recurringId?: number | null;
+  lines: readonly ResolvedLine[];
+}
+
+/** Writes a reviewed, numbered delivery note; stock follows. Answers its id. DLV-02..06 */
+export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<number> {
+  const { accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId } = note;
+  // The counter's row is taken first, so that notes of one company follow each other and never meet in a deadlock.
+  const [{ rows }] = await Promise.all([
+    sql<{ id: number }>`with ${nextNumber(accountId, 'delivery_note', date)}
+      insert into delivery_notes (account_id, number, date, concept, remarks, client_id, project_id, recurring_id,
+        promo_code, reviewed)
+      select ${accountId}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
+        ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint, ${promoCode || null}, true
+      from numbered
+      returning id`.execute(db),
+    insertLines(db, { ...note, table: 'delivery_notes' }),
+  ]);
+  const [header] = rows;
+  if (!header) throw new Error('A delivery note was not written');
+  return header.id;
+}

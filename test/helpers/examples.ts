@@ -364,6 +364,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'employees.get': { empleadoId: 1501 },
   'contracts.list': { empleadoId: 1501, vigentes: true },
   'absences.list': { ...dates, empleadoId: 1501, tipo: 'vacaciones', incluir_rechazadas: true },
+  'absences.summarise': { ...dates, departamentoId: 1201, tipo: 'vacaciones' },
   'workCalendar.get': { ...dates, empleadoId: 1501, incluir_rechazadas: true },
   'lossReasons.list': { funnel_fk: 2301 },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
@@ -371,6 +372,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'estimates.list': { ...dates, clienteId: 1901, busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
   'estimates.listAttachments': { presupuestoId: 3401 },
+  'salesReport.get': { ...dates, agrupar: 'familia' },
   'recurrings.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111' },
     pedido: { obra: 'Limpieza' },
@@ -385,6 +387,10 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'projectStates.list': {},
   'taskStates.list': {},
   'projects.list': { ...dates, busqueda: 'reforma', clienteId: 1901, estadoId: 2801, ...pages },
+  'treasuryAccounts.list': {},
+  'treasuryMovements.list': { ...dates, cuentaId: 4301, ...pages },
+  'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
+  'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
 };
 

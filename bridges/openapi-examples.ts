@@ -116,7 +116,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   subtipo: '621',
   periodicidad: 'anual',
   periodicidad_dias: 365,
-  iban: 'ES** **** **** **** **** 1332',
+  iban: 'ES91****************1332',
   // Files
   url: 'https://albaran.example/adjuntos/plano.pdf',
   tipo_mime: 'application/pdf',

@@ -8,9 +8,10 @@ import { purchases } from './purchases/index.ts';
 import { recurring } from './recurring/index.ts';
 import { sales } from './sales/index.ts';
 import { time } from './time/index.ts';
+import { treasury } from './treasury/index.ts';
 
 /** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
-export const areas = { crm, catalogue, sales, recurring, purchases, projects, time, account };
+export const areas = { crm, catalogue, sales, recurring, purchases, projects, time, treasury, account };
 
 export const appRouter = router({
   ...crm,
@@ -20,5 +21,6 @@ export const appRouter = router({
   ...purchases,
   ...projects,
   ...time,
+  ...treasury,
   ...account,
 });

@@ -1,0 +1,5 @@
+import { listTreasuryAccounts } from './list-treasury-accounts.ts';
+
+export const treasury = {
+  treasuryAccounts: { list: listTreasuryAccounts },
+};

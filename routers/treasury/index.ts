@@ -1,5 +1,7 @@
 import { listTreasuryAccounts } from './list-treasury-accounts.ts';
+import { listTreasuryMovements } from './list-treasury-movements.ts';
 
 export const treasury = {
   treasuryAccounts: { list: listTreasuryAccounts },
+  treasuryMovements: { list: listTreasuryMovements },
 };

@@ -1,7 +1,9 @@
+import { listDueDates } from './list-due-dates.ts';
 import { listTreasuryAccounts } from './list-treasury-accounts.ts';
 import { listTreasuryMovements } from './list-treasury-movements.ts';
 
 export const treasury = {
   treasuryAccounts: { list: listTreasuryAccounts },
   treasuryMovements: { list: listTreasuryMovements },
+  dueDates: { list: listDueDates },
 };

@@ -130,3 +130,15 @@ export const ServiceSecret = defineEntity({
     value: p.text(),
   },
 });
+
+/** What is done by the clock, by one process at a time: who does it holds the row. The tenant role has no rights here. */
+export const ScheduledRun = defineEntity({
+  name: 'ScheduledRun',
+  tableName: 'scheduled_runs',
+  properties: {
+    name: p.text().primary(),
+    /** The last time of its schedule that was seen to. */
+    slot: instant().nullable(),
+    finishedAt: instant().nullable(),
+  },
+});

@@ -8,6 +8,7 @@ import {
   FailedAttempt,
   IdempotencyRecord,
   QuotaWindow,
+  ScheduledRun,
   ServiceSecret,
 } from './accounts.ts';
 import {
@@ -66,6 +67,7 @@ export const entities = [
   DocumentCounter,
   FailedAttempt,
   ServiceSecret,
+  ScheduledRun,
   Department,
   ContractType,
   Shift,

@@ -106,6 +106,11 @@ export const DeliveryNote = defineEntity({
     indexOn('delivery_notes', 'client', 'client_id, date desc, id desc'),
     indexOn('delivery_notes', 'project', 'project_id, date', 'project_id is not null'),
     indexOn('delivery_notes', 'recurring', 'recurring_id, date', 'recurring_id is not null'),
+    {
+      name: 'delivery_notes_recurring_cycle',
+      expression:
+        'create unique index delivery_notes_recurring_cycle on delivery_notes (account_id, recurring_id, recurring_cycle) where recurring_cycle is not null',
+    },
   ],
   properties: {
     ...record('delivery_notes'),
@@ -116,6 +121,8 @@ export const DeliveryNote = defineEntity({
     clientId: bigint(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
+    /** The renewal date that the note was issued for. There is one note a cycle; those of elsewhere may not say which. */
+    recurringCycle: date().nullable(),
     promoCode: p.text().nullable(),
     reviewed: p.boolean().default(true),
   },

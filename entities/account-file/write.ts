@@ -528,6 +528,7 @@ async function refusedAs<T>(campo: string, work: () => Promise<T>): Promise<T> {
 function refusal(error: unknown): string {
   if (!isDatabaseError(error)) return 'la base de datos no lo admite';
   if (error.constraint?.endsWith('_number')) return 'ya hay otro documento del mismo año con este numero';
+  if (error.constraint === 'delivery_notes_recurring_cycle') return 'ya hay otro albarán de ese ciclo_recurrente';
   switch (error.code) {
     case '23503':
       return 'falta uno que otros registros nombran: no se puede quitar';

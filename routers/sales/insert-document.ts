@@ -44,7 +44,7 @@ export async function insertLines(db: Db, { accountId, table, lines, priceList, 
       select ${accountId}, ${document}, l.position, l.description, l.quantity,
         coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
         l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
-        l.start_date, l.end_date, ${projectId ?? null}::bigint
+        l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
       from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
       order by l.position
       returning id, position, product_id, variation_id),
@@ -72,23 +72,26 @@ export interface NewDeliveryNote {
   concept: string;
   remarks?: string | undefined;
   promoCode?: string | undefined;
-  /** Of the note and of all its lines. */
+  /** Of the note, and of its lines that have none of their own. */
   projectId?: number | null;
   /** The recurring it is issued from. */
   recurringId?: number | null;
+  /** Which of its renewals it is, `YYYY-MM-DD`. */
+  recurringCycle?: string | null;
   lines: readonly ResolvedLine[];
 }
 
 /** Writes a reviewed, numbered delivery note; stock follows. Answers its id. DLV-02..06 */
 export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<number> {
-  const { accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId } = note;
+  const { accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId, recurringCycle } = note;
   // The counter's row is taken first, so that notes of one company follow each other and never meet in a deadlock.
   const [{ rows }] = await Promise.all([
     sql<{ id: number }>`with ${nextNumber(accountId, 'delivery_note', date)}
       insert into delivery_notes (account_id, number, date, concept, remarks, client_id, project_id, recurring_id,
-        promo_code, reviewed)
+        recurring_cycle, promo_code, reviewed)
       select ${accountId}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
-        ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint, ${promoCode || null}, true
+        ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
+        ${recurringCycle ?? null}::date, ${promoCode || null}, true
       from numbered
       returning id`.execute(db),
     insertLines(db, { ...note, table: 'delivery_notes' }),

@@ -63,6 +63,8 @@ export interface ResolvedLine {
   extended_description: string | null;
   start_date: string | null;
   end_date: string | null;
+  /** Where it is another than the document's. */
+  project_id?: number | null;
   /** Base units in one commercial unit; null without a format. */
   factor: number | null;
   /** Whether the line takes goods out of stock. DLV-03 */
@@ -160,4 +162,4 @@ export async function resolveLines(
 export const lineRows = (lines: readonly ResolvedLine[]) =>
   sql`json_to_recordset(${JSON.stringify(lines)}::json) as l(position int, description text, quantity numeric,
     unit_price numeric, vat numeric, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
-    base_quantity numeric, extended_description text, start_date date, end_date date, factor numeric, moves_stock boolean)`;
+    base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, factor numeric, moves_stock boolean)`;

@@ -248,9 +248,9 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...{ ...sale('A', index), ...onProject() },
     ...maybe({
       observaciones: pick([text(), ` <b>${text()}</b>\n`]),
-      recurrente: named('recurrentes'),
       promo_code: text(),
     }),
+    ...(flip() ? { recurrente: named('recurrentes'), ...maybe({ ciclo_recurrente: `2026-0${index + 1}-28` }) } : {}),
     ...maybe({ revisado: flip() }),
   }));
   add('movimientos_stock', () => {

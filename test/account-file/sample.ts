@@ -119,6 +119,7 @@ export const SAMPLE: readonly FileRecord[] = [
   {
     ...{ coleccion: 'albaranes', ref: 'a1', numero: 'A2026-0007', fecha: '2026-01-15', concepto: 'Entrega' },
     ...{ observaciones: '<p>En obra</p>\n', cliente: 'bar', proyecto: 'nave', recurrente: 'cuota' },
+    ciclo_recurrente: '2026-01-31',
     ...{ promo_code: 'X1', revisado: false },
     lineas: [
       { ...line, ref: 'l1', articulo: 'hilo', variacion: 'rojo', formato: 'b', cantidad_base_real: 198.5 },

@@ -11,6 +11,7 @@ const SERVICE_TABLES = new Set([
   'mikro_orm_migrations',
   'failed_attempts',
   'service_secrets',
+  'scheduled_runs',
   'users',
   'user_sessions',
   'sign_in_attempts',
@@ -35,6 +36,7 @@ const NAMES_NO_RECORD = new Set([
 const CLOSED_TO_TENANTS = [
   'failed_attempts',
   'service_secrets',
+  'scheduled_runs',
   'users',
   'user_sessions',
   'sign_in_attempts',

@@ -113,10 +113,16 @@ export const deliveryNotes = collection(
     cliente: reference(clients, 'client_id'),
     proyecto: optionalReference(projects, 'project_id'),
     recurrente: optionalReference(recurrings, 'recurring_id'),
+    ciclo_recurrente: optionalDate('recurring_cycle'),
     promo_code: optionalText('promo_code'),
     revisado: flag('reviewed', true),
   },
-  { children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) } },
+  {
+    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) },
+    check({ recurrente, ciclo_recurrente }, wrong) {
+      if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
+    },
+  },
 );
 
 export const stockMovements = collection(

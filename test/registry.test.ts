@@ -133,7 +133,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
-    /\.grupos\[\]\.(subtipo|proyectoId|familiaId)$/,
+    /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,
   ];
   const unstated = operations.flatMap(({ path, output }) =>
     [...new Set(nullable(output))]

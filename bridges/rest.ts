@@ -31,6 +31,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
       url,
       async onRequest(request, reply) {
         const call = callContext(service, door, request);
+        call.operation = operation.alias;
         request.call = call;
         // The answer's headers are set whether the call is admitted or not: a 429 tells the quota too.
         call.principal = await admit(call, operation.scope).finally(() => void reply.headers(call.headers));

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Database, Db } from './database.ts';
 import type { Ids, Kind } from './ids.ts';
+import type { Metrics } from './metrics.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
@@ -20,6 +21,8 @@ export interface Service {
   baseUrl: string;
   clock: Clock;
   log: Logger;
+  /** What is counted for Prometheus, where anybody asks for it. */
+  metrics?: Metrics | undefined;
   /** Check every answer against its schema: on in tests and development. */
   checkOutputs: boolean;
   /** How long a call waits for an earlier one with its idempotency key. ENV-04 */
@@ -30,6 +33,8 @@ export interface Service {
 export interface CallContext {
   service: Service;
   door: Door;
+  /** The alias of the operation, where the whole request is one call of it. */
+  operation?: string;
   requestId: string;
   credentials: Credentials;
   idempotencyKey: string | undefined;

@@ -1,6 +1,7 @@
 // PostgreSQL: the pool, and the transaction that every company's work runs in.
 // A tenant transaction sends BEGIN, the role, the company and a check of the caller's credential ahead of the first
 // statement without waiting for their answers: they cost no round trip of their own (`pipeline` of pg).
+import { SpanKind } from '@opentelemetry/api';
 import {
   CompiledQuery,
   type ConnectionProvider,
@@ -15,6 +16,7 @@ import {
 import pg from 'pg';
 import type { Schema } from '../entities/index.ts';
 import { unauthorized } from './errors.ts';
+import { traced } from './tracing.ts';
 
 /** Queries on one company's data, inside its transaction. Statements are sent at once; await several together. */
 export type Db = Kysely<Schema>;
@@ -68,6 +70,12 @@ const types: pg.CustomTypesConfig = {
 /** Statements are prepared under a name of their own; past this many different ones the rest go unprepared. */
 const MAX_PREPARED = 2000;
 
+/** Values are parameters: the text of a statement holds nobody's data. */
+const statementOf = (sql: string) => ({
+  kind: SpanKind.CLIENT,
+  attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql },
+});
+
 class PipelinedConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #names: Map<string, string> | undefined;
@@ -93,10 +101,12 @@ class PipelinedConnection implements DatabaseConnection {
     const query: pg.QueryConfig = { text: sql, values: [...parameters] };
     const name = this.#nameOf(sql);
     if (name) query.name = name;
-    const { rows, rowCount } = await this.#client.query(query).catch((error: unknown) => {
-      this.#firstFailure ??= error;
-      throw error;
-    });
+    const { rows, rowCount } = await traced('statement', statementOf(sql), () => this.#client.query(query)).catch(
+      (error: unknown) => {
+        this.#firstFailure ??= error;
+        throw error;
+      },
+    );
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
 

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   quotaPerMinute?: number;
   failedKeysPerMinute?: number;
   checkOutputs?: boolean;
+  /** Count for Prometheus. */
+  metrics?: boolean;
   idempotencyWaitMs?: number;
 }
 
@@ -48,6 +50,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       baseUrl: options.baseUrl ?? '',
       clock,
       log,
+      metrics: options.metrics ? new (await import('./metrics.ts')).Metrics(database.pool) : undefined,
       checkOutputs: options.checkOutputs ?? false,
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {

@@ -23,6 +23,7 @@ import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/i
 import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
 import type { Principal, Scope } from '../platform/principal.ts';
 import type { QuotaState } from '../platform/quota.ts';
+import { traced } from '../platform/tracing.ts';
 import { type IdSite, idSites } from './shared/walk.ts';
 
 type Method = 'GET' | 'POST' | 'PUT';
@@ -91,10 +92,12 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
   }
   const quota = await ctx.service.quota.spend(principal.accountId, principal.quotaPerMinute).catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'quotaSpent') {
+      ctx.service.metrics?.quotaAsked('refused');
       noteQuota(ctx, { ...ctx.service.quota.peek(principal.accountId, principal.quotaPerMinute), remaining: 0 });
     }
     throw error;
   });
+  ctx.service.metrics?.quotaAsked('counted');
   noteQuota(ctx, quota);
   return principal;
 }
@@ -217,13 +220,13 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   }
 
   // Input is read in the middleware, after the caller was admitted; the types that callers see are generated (client/).
-  const admitted = t.procedure.use(async ({ ctx: shared, batchIndex, next, getRawInput }) => {
+  const admitted = counted(alias).use(async ({ ctx: shared, batchIndex, next, getRawInput }) => {
     const ctx = shared.batch?.[batchIndex] ?? shared;
     const principal = ctx.principal ?? (await admit(ctx, scope));
     return next({ ctx: { ...ctx, principal, raw: await getRawInput() } });
   });
   const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) =>
-    run(ctx, ctx.raw).catch((error: unknown) => {
+    traced(alias, { attributes: { 'albaran.door': ctx.door } }, () => run(ctx, ctx.raw)).catch((error: unknown) => {
       if (error instanceof ApiError && error.kind === 'unauthorized') ctx.service.keys.forget(ctx.credentials);
       throw error;
     });
@@ -231,6 +234,17 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   metas.set(procedure, meta);
   return procedure;
 }
+
+/** Counts the calls of tRPC's batches; the other doors count theirs themselves, refusals included that never come here. */
+const counted = (operation: string) =>
+  t.procedure.use(async ({ ctx: { door, service }, next }) => {
+    if (door !== 'trpc' || !service.metrics) return next();
+    const started = performance.now();
+    const result = await next();
+    const status = result.ok ? 200 : asApiError(result.error).status;
+    service.metrics.callAnswered({ operation, door, status, milliseconds: performance.now() - started });
+    return result;
+  });
 
 /** What an idempotency key's first call answered: the data and the headers that the operation added. IDEM-01 */
 interface KeptAnswer {

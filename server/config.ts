@@ -31,6 +31,7 @@ const whole = (from: number, to: number, standard: number, description: string) 
 const isUrl = (text: string, ...schemes: string[]) => URL.canParse(text) && schemes.includes(new URL(text).protocol);
 const databaseUrl = z.string().refine((text) => isUrl(text, 'postgres:', 'postgresql:'));
 const isOrigin = (text: string) => isUrl(text, 'http:', 'https:') && new URL(text).origin === text;
+const httpUrl = z.string().refine((text) => isUrl(text, 'http:', 'https:'));
 const isProxy = (text: string) => {
   const [address = '', bits = '0', ...more] = text.split('/');
   const version = isIP(address);
@@ -138,6 +139,28 @@ export const variables = z.object({
     description:
       'Whether every answer is checked against its schema before it is sent; one that does not fit is a 500.',
   }),
+  METRICS_TOKEN: z.string().min(16).optional().meta({
+    expected: 'at least 16 characters',
+    standard: 'no metrics',
+    secret: true,
+    description:
+      'Serves figures for Prometheus at `/metrics`, to callers with this bearer token alone (`authorization: {credentials: ...}` in a scrape configuration).',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
+    expected: 'an http:// or https:// URL',
+    standard: 'no traces',
+    description:
+      'An OpenTelemetry collector that traces are sent to, over OTLP/HTTP. The other standard variables of the exporter (`OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`), `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` hold too.',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().meta({
+    expected: 'an http:// or https:// URL',
+    standard: '`/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`',
+    description: 'The whole address that traces are sent to.',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
+    expected: 'a number from 0 to 1',
+    description: 'The part of the traces beginning here that is sent; those that a caller began follow the caller.',
+  }),
   OAUTH_ALLOW_LOCALHOST: yesOrNo.default(false).meta({
     expected: TRUE_OR_FALSE,
     description:
@@ -196,6 +219,11 @@ export function readConfig(environment: Record<string, string | undefined>, term
     baseUrl: data.BASE_URL,
     trustProxy: data.TRUST_PROXY,
     corsOrigins: data.CORS_ORIGINS,
+    metricsToken: data.METRICS_TOKEN,
+    traceRatio:
+      (data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? data.OTEL_EXPORTER_OTLP_ENDPOINT)
+        ? data.OTEL_TRACES_SAMPLER_ARG
+        : undefined,
     oauth: { allowLocalhost: data.OAUTH_ALLOW_LOCALHOST },
     redisUrl: data.REDIS_URL,
     idKeys: data.ID_KEYS,

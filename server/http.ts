@@ -1,9 +1,10 @@
 // The HTTP server: which prefix goes to which bridge, and what holds for every request (ids, limits, headers, errors, log).
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
+import { type Span, SpanStatusCode } from '@opentelemetry/api';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -22,6 +23,8 @@ import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { traceRequest } from '../platform/tracing.ts';
 
 export interface HttpOptions {
   /** Origins that browsers may call from. */
@@ -30,10 +33,16 @@ export interface HttpOptions {
   trustProxy: boolean | string;
   /** Where callers reach the service, if not where it listens. */
   baseUrl?: string | undefined;
+  /** Serves the metrics to callers with this bearer token. */
+  metricsToken?: string | undefined;
+  /** Makes each request a span. */
+  traces?: boolean | undefined;
   /** Of the connector's authorization server. */
   oauth?: OAuthOptions | undefined;
 }
 
+/** What metrics call requests of paths that nothing answers. */
+const NO_ROUTE = 'none';
 const BODY_LIMIT = 1024 * 1024;
 const EXPOSED_HEADERS = [
   'X-Request-Id',
@@ -102,6 +111,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     });
   }
 
+  if (options.traces) addTracing(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
     // API keys in headers don't tell a shared cache that an answer is one company's; what may be kept says so itself.
@@ -117,12 +127,20 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   });
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, call } = request;
+    const status = reply.statusCode;
+    const milliseconds = reply.elapsedTime;
+    if (service.metrics) {
+      service.metrics.requestAnswered(method, routeOptions.url ?? NO_ROUTE, status);
+      if (call?.operation) {
+        service.metrics.callAnswered({ operation: call.operation, door: call.door, status, milliseconds });
+      }
+    }
     request.log.info(
       {
         method,
         route: routeOptions.url,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
+        status,
+        ms: Math.round(milliseconds * 10) / 10,
         account: call?.principal?.accountId,
         actor: call?.principal?.actor,
       },
@@ -146,6 +164,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     }
   });
 
+  if (service.metrics && options.metricsToken) addMetrics(app, service.metrics, options.metricsToken);
   addFileRoutes(app, service);
   addRestRoutes(app, service);
   addDocs(app, { baseUrl: options.baseUrl });
@@ -154,6 +173,36 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   await addMcpRoutes(app, service, options);
   await addPages(app, service);
   return app;
+}
+
+/** `/metrics`, for who has the token. */
+function addMetrics(app: FastifyInstance, metrics: Metrics, token: string): void {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digest(`Bearer ${token}`);
+  app.get('/metrics', async (request, reply) => {
+    if (!timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) {
+      reply.header('WWW-Authenticate', 'Bearer');
+      throw new ApiError('unauthorized', 'Error on service call: the metrics need their bearer token');
+    }
+    return reply.type(metrics.contentType).send(await metrics.text());
+  });
+}
+
+/** A span for each request, in which all that it does goes on. */
+function addTracing(app: FastifyInstance): void {
+  const spans = new WeakMap<FastifyRequest, Span>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const attributes = { 'http.request.method': request.method, 'albaran.request_id': request.id };
+    spans.set(request, traceRequest(request.headers, attributes, done));
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request);
+    const route = request.routeOptions.url;
+    span?.updateName(route ? `${request.method} ${route}` : request.method);
+    span?.setAttributes({ 'http.response.status_code': reply.statusCode, ...(route && { 'http.route': route }) });
+    if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
+    span?.end();
+  });
 }
 
 /** The answer to an error, logged when it is ours. */

@@ -35,6 +35,8 @@ export async function callTool({ call, principal }: Caller, name: string, args: 
     return { isError: true, content: [{ type: 'text', text: explanation(known, tool, requestId) }] };
   } finally {
     const ms = Math.round((performance.now() - started) * 10) / 10;
+    const { alias } = tool.operation;
+    call.service.metrics?.callAnswered({ operation: alias, door: 'mcp', status, milliseconds: ms });
     log.info(
       { tool: name, status, ms, account: principal.accountId, actor: principal.actor, requestId },
       'tool called',

@@ -51,6 +51,9 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
   await using opened = await opening;
   if (opened.migrated.length > 0) log.info({ migrations: opened.migrated }, 'the database was brought forward');
   stop.throwIfAborted();
+  const { traceRatio } = config;
+  await using _tracing =
+    traceRatio === undefined ? undefined : (await import('../tracing.ts')).startTracing(traceRatio);
   const service = await openService({
     database: opened.options,
     log,
@@ -60,6 +63,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     quotaPerMinute: config.quotaPerMinute,
     failedKeysPerMinute: config.failedKeysPerMinute,
     checkOutputs: config.checkOutputs,
+    metrics: config.metricsToken !== undefined,
   }).catch((error: unknown) => {
     throw new Failure(oneLine(error), { cause: error });
   });
@@ -70,7 +74,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
       ? await loadDemo({ database, directUrl: opened.directUrl }, interruption, { intoEmpty: true })
       : undefined;
     stop.throwIfAborted();
-    const http = await makeHttp(service, config);
+    const http = await makeHttp(service, { ...config, traces: traceRatio !== undefined });
     const url = await listen(http, config);
     service.baseUrl ||= url;
     if (demo || process.stdout.isTTY) console.log(await greeting(service.baseUrl, database, demo));

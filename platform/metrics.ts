@@ -1,0 +1,100 @@
+// Figures for Prometheus: calls by operation, door and outcome, their latency, the pool, the quota, and the process itself.
+// No company appears in them: who reads the metrics is not who reads a company's data.
+import type pg from 'pg';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Door } from './context.ts';
+
+/** One call of an operation, answered. */
+export interface AnsweredCall {
+  /** The v0 alias, as in the log and the audit. */
+  operation: string;
+  door: Door;
+  /** The `errorCode` of the answer; 200 where it succeeded. */
+  status: number;
+  milliseconds: number;
+}
+
+const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #calls = this.#own(
+    new Counter({
+      name: 'albaran_calls_total',
+      help: 'Calls of operations, by their outcome (errorCode).',
+      labelNames: ['operation', 'door', 'outcome'],
+      registers: [],
+    }),
+  );
+  readonly #callSeconds = this.#own(
+    new Histogram({
+      name: 'albaran_call_seconds',
+      help: 'How long calls of operations took.',
+      labelNames: ['operation', 'door'],
+      buckets: CALL_SECONDS,
+      registers: [],
+    }),
+  );
+  readonly #requests = this.#own(
+    new Counter({
+      name: 'albaran_http_requests_total',
+      help: 'HTTP requests of every kind, by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      registers: [],
+    }),
+  );
+  readonly #quota = this.#own(
+    new Counter({
+      name: 'albaran_quota_calls_total',
+      help: 'Calls that asked for a place in their company’s quota: counted, or refused because it is spent.',
+      labelNames: ['result'],
+      registers: [],
+    }),
+  );
+
+  constructor(pool: pg.Pool) {
+    this.#own(
+      new Gauge({
+        name: 'albaran_database_connections',
+        help: 'Connections of the pool, and calls that wait for one.',
+        labelNames: ['state'],
+        registers: [],
+        collect() {
+          this.set({ state: 'idle' }, pool.idleCount);
+          this.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+          this.set({ state: 'waiting' }, pool.waitingCount);
+        },
+      }),
+    );
+    // The process and its event loop: memory, CPU, lag, garbage collection.
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  callAnswered({ operation, door, status, milliseconds }: AnsweredCall): void {
+    this.#calls.inc({ operation, door, outcome: status });
+    this.#callSeconds.observe({ operation, door }, milliseconds / 1000);
+  }
+
+  /** `route` is the pattern, never the address: addresses are without number, and hold ids. */
+  requestAnswered(method: string, route: string, status: number): void {
+    this.#requests.inc({ method, route, status });
+  }
+
+  quotaAsked(result: 'counted' | 'refused'): void {
+    this.#quota.inc({ result });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All of it in Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #own<M extends Counter | Histogram | Gauge>(metric: M): M {
+    this.#registry.registerMetric(metric);
+    return metric;
+  }
+}

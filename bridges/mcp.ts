@@ -1,5 +1,6 @@
 // The connector: MCP over stateless HTTP at /mcp and /mcp/, for the protocol revisions 2024-10-07 to 2025-11-25 and
 // 2026-07-28. The SDK speaks the protocol; in front of it stand the Origin check, the caller and the permission.
+import { isIP } from 'node:net';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
@@ -52,7 +53,7 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
 
     mcp.post<{ Querystring: Record<string, unknown> }>(PATH, {
       async onRequest(request, reply) {
-        checkOrigin(request, corsOrigins);
+        checkOrigin(request, service, corsOrigins);
         checkHost(request, ownAddress);
         const call = callContext(service, 'mcp', request);
         request.call = call;
@@ -108,12 +109,21 @@ function serverFor(caller: Caller): Server {
 }
 
 /** Browsers say where a page comes from; pages of strangers are refused, whatever they carry. 403 */
-function checkOrigin(request: FastifyRequest, corsOrigins: readonly string[]): void {
-  const { origin } = request.headers;
-  if (origin === undefined || corsOrigins.includes(origin)) return;
-  if (origin !== `${request.protocol}://${request.host}`) {
+function checkOrigin(
+  { headers: { origin }, protocol, host }: FastifyRequest,
+  { baseUrl }: Service,
+  corsOrigins: readonly string[],
+): void {
+  if (origin === undefined || corsOrigins.includes(origin) || origin === URL.parse(baseUrl)?.origin) return;
+  if (origin !== `${protocol}://${host}` || !isFixed(origin)) {
     throw new ApiError('forbidden', 'No se admiten llamadas desde páginas de ese origen');
   }
+}
+
+/** Whether an address is this machine's or a number: any other name is pointed here by whoever owns it (DNS rebinding). */
+function isFixed(address: string): boolean {
+  const { hostname = '' } = URL.parse(address) ?? {};
+  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 }
 
 /** `?areas=crm,sales`: the areas whose tools are listed, all of them when none is named. 400 for one that does not exist. */

@@ -1,4 +1,5 @@
 // The connector, with the two clients that hosts run: the SDK of the 2025 revisions and the one of 2026-07-28.
+import { request } from 'node:http';
 import {
   Client,
   type CallToolResult as ModernResult,
@@ -380,6 +381,33 @@ describe('before the protocol', () => {
     expect(await from('https://app.example.evil.example')).toBe(403);
     expect(await from('https://app.example')).toBe(200);
     expect(await from(open.url)).toBe(200);
+  });
+
+  test('[ENV-04] a page whose own name points at the service is 403, by number and as localhost it is served', async () => {
+    const acme = await server.company();
+    const { port } = new URL(server.url);
+    const fromItself = (host: string, origin = `http://${host}`) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = {
+          ...acme.headers,
+          host,
+          origin,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        };
+        const call = request({ port, host: '127.0.0.1', path: '/mcp/', method: 'POST', headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        call.on('error', reject).end(JSON.stringify(listTools));
+      });
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', 'localhost.evil.example']) {
+      expect([host, await fromItself(host)]).toEqual([host, 403]);
+    }
+    for (const host of [`localhost:${port}`, `[::1]:${port}`, '192.168.1.20:3000']) {
+      expect([host, await fromItself(host)]).toEqual([host, 200]);
+    }
+    expect(await fromItself('inside:3000', server.url)).toBe(200);
   });
 
   test('[ENV-04] what is no message is refused as JSON-RPC says', async () => {

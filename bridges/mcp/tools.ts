@@ -68,7 +68,8 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; ids
       shorten(jsonSchema);
     },
   });
-  const { por_pagina } = properties;
+  const { pagina, por_pagina } = properties;
+  if (typeof pagina === 'object') delete pagina.description;
   if (typeof por_pagina === 'object') por_pagina.default = TOOL_PAGE_SIZE;
   if (operation.write) {
     properties[IDEMPOTENCY_ARGUMENT] = {
@@ -103,9 +104,12 @@ function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
   return type === 'object' || [anyOf, oneOf, allOf].some((branches) => branches?.every(isObjectSchema));
 }
 
-/** Takes out what only costs room: a pattern beside a format, bounds that nobody meets, examples. */
+/** Takes out what only costs a model room: what the format or the name says already, bounds that nobody meets, examples. */
 function shorten(schema: JsonSchema): void {
   if (schema.format) delete schema.pattern;
+  if (schema.format === 'date') schema.description = schema.description?.replace(/ \(AAAA-MM-DD\)$/, '');
+  if ((schema.maxLength ?? 0) >= 200) delete schema.maxLength;
+  if (schema.minimum === 1) delete schema.minimum;
   if (Math.abs(schema.minimum ?? 0) >= 1e12) delete schema.minimum;
   if (Math.abs(schema.maximum ?? 0) >= 1e12) delete schema.maximum;
   delete schema.example;

@@ -2,6 +2,7 @@
 // it. One row of `grants` decides over all of them: whatever ends it ends them at once, on every process (OAU-04, OAU-06).
 // A code or token names its company in front, so that it is looked up inside that company and nowhere else.
 import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
 import { noteWrite } from './audit.ts';
 import { systemClock } from './clock.ts';
 import type { Database, Db } from './database.ts';
@@ -119,10 +120,10 @@ export async function createGrant(
 
 /**
  * The code or token as it was issued, while it lives. The second use of a code, or of a refresh token some time after it was
- * renewed, means that it got into other hands: it ends the authorization. OAU-04
+ * renewed, means that it got into other hands: it ends the authorization, and is logged as a warning. OAU-04
  */
 export async function findToken(
-  database: Database,
+  { database, log }: { database: Database; log: Logger },
   kind: TokenKind,
   secret: string,
   now: Temporal.Instant,
@@ -134,7 +135,8 @@ export async function findToken(
   if (!row || row.revoked_at !== null) return undefined;
   if (row.used_at !== null) {
     const raced = kind === 'refresh' && seconds(row.used_at, now) <= RACE_SECONDS;
-    if (!raced) await endGrant(database, accountId, row.grant_id, now);
+    const reused = { accountId, kind, grantId: row.grant_id, clientId: row.client_id };
+    if (!raced) await endReused({ database, log }, reused, now);
     return undefined;
   }
   if (seconds(row.expires_at, now) >= 0) return undefined;
@@ -153,12 +155,13 @@ export async function findToken(
 
 /** Uses a code up. False, and the authorization ended, for one that was used in the meantime. */
 export async function useCode(
-  database: Database,
-  { accountId, grantId, hash }: IssuedToken,
+  { database, log }: { database: Database; log: Logger },
+  code: IssuedToken,
   now: Temporal.Instant,
 ): Promise<boolean> {
+  const { accountId, hash } = code;
   const used = await database.transaction(accountId, { write: true }, (db) => markUsed(db, accountId, hash, now));
-  if (!used) await endGrant(database, accountId, grantId, now);
+  if (!used) await endReused({ database, log }, code, now);
   return used;
 }
 
@@ -364,6 +367,17 @@ async function markUsed(db: Db, accountId: number, hash: Buffer, now: Temporal.I
 
 const endGrant = (database: Database, accountId: number, grantId: number, now: Temporal.Instant) =>
   database.transaction(accountId, { write: true }, (db) => revokeGrant(db, accountId, grantId, { now }));
+
+/** Ends the authorization of what was used twice. Of several uses at once one ends it, and one line says so. OAU-04 */
+async function endReused(
+  { database, log }: { database: Database; log: Logger },
+  { accountId, kind, grantId, clientId }: Pick<IssuedToken, 'accountId' | 'kind' | 'grantId' | 'clientId'>,
+  now: Temporal.Instant,
+): Promise<void> {
+  if (!(await endGrant(database, accountId, grantId, now))) return;
+  const what = kind === 'code' ? 'a code' : 'a refresh token';
+  log.warn({ account: accountId, client: clientId, grant: grantId }, `${what} was used twice: its authorization ended`);
+}
 
 async function noteUse(database: Database, accountId: number, grantId: number, now: Temporal.Instant): Promise<void> {
   await database.transaction(accountId, { write: true }, (db) =>

@@ -61,7 +61,7 @@ function exchange(service: Service, redirectUri: string | undefined): Model {
   /** The code or refresh token that this request is about. */
   let presented: IssuedToken | undefined;
   const find = async (kind: 'code' | 'refresh', secret: string) => {
-    presented = await findToken(database, kind, secret, clock.now());
+    presented = await findToken(service, kind, secret, clock.now());
     return presented;
   };
 
@@ -86,7 +86,7 @@ function exchange(service: Service, redirectUri: string | undefined): Model {
       };
     },
     async revokeAuthorizationCode(code) {
-      const used = presented !== undefined && (await useCode(database, presented, clock.now()));
+      const used = presented !== undefined && (await useCode(service, presented, clock.now()));
       if (used && redirectUri !== code.redirectUri) {
         throw new OAuth2Server.InvalidGrantError('Invalid grant: `redirect_uri` is not the one of the authorization');
       }

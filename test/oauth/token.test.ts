@@ -152,6 +152,57 @@ describe('the exchange of a code', () => {
   });
 });
 
+describe('what got into other hands', () => {
+  /** The warnings of a service of its own, with an application that it knows. */
+  async function watched() {
+    const clock = new TestClock(START);
+    const log: string[] = [];
+    const own = await startServer({ clock, logTo: (line) => log.push(line) });
+    const application = await newApplication(own, await own.company());
+    const warnings = () => log.filter((line) => JSON.parse(line).level === 40).map((line) => JSON.parse(line));
+    return { clock, own, log, warnings, application, [Symbol.asyncDispose]: own.stop };
+  }
+
+  test('[OAU-04] a code used twice is one warning in the log, without the secrets', async () => {
+    await using world = await watched();
+    const { own, log, warnings, application } = world;
+    const code = await application.newCode();
+    const { body } = await application.exchange(code);
+    expect(warnings()).toEqual([]);
+    const [{ id }] = (
+      await own.service.database.pool.query('select id from grants where client_id = $1', [application.clientId])
+    ).rows;
+    await Promise.all(Array.from({ length: 4 }, () => application.exchange(code)));
+    await application.exchange(code);
+    expect(warnings()).toMatchObject([
+      { client: application.clientId, grant: id, msg: 'a code was used twice: its authorization ended' },
+    ]);
+    for (const secret of [code.code, code.verifier, body.access_token, body.refresh_token]) {
+      expect(log.join()).not.toContain(secret.slice(-43));
+    }
+  });
+
+  test('[OAU-04] a refresh token used twice is one warning, unless the application’s own processes raced', async () => {
+    await using world = await watched();
+    const { clock, log, warnings, application } = world;
+    const { refresh } = await application.connect();
+    await application.renew(refresh);
+    await application.renew(refresh);
+    expect(warnings()).toEqual([]);
+    clock.advance({ seconds: 11 });
+    await application.renew(refresh);
+    await application.renew(refresh);
+    expect(warnings()).toMatchObject([
+      {
+        client: application.clientId,
+        grant: expect.any(Number),
+        msg: 'a refresh token was used twice: its authorization ended',
+      },
+    ]);
+    expect(log.join()).not.toContain(refresh.slice(-43));
+  });
+});
+
 describe('the endpoint', () => {
   test('[OAU-07] takes a form by POST, and two kinds of grant', async () => {
     const application = await newApplication(server, acme);

@@ -1,4 +1,5 @@
 import { getEmployee } from './get-employee.ts';
+import { getPlanning } from './get-planning.ts';
 import { listAbsences } from './list-absences.ts';
 import { listContracts } from './list-contracts.ts';
 import { listEmployees } from './list-employees.ts';
@@ -12,4 +13,5 @@ export const time = {
   contracts: { list: listContracts },
   absences: { list: listAbsences, summarise: summariseAbsences },
   workCalendar: { get: getWorkCalendar },
+  planning: { get: getPlanning },
 };

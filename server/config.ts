@@ -166,6 +166,12 @@ export const variables = z.object({
     description:
       'Whether applications that connect may have `http://localhost` as their redirect address, which some of the desktop use; `http://127.0.0.1` is always allowed.',
   }),
+  OAUTH_REGISTRATIONS_PER_HOUR: whole(
+    1,
+    1_000_000,
+    100,
+    'Applications that one address may register in an hour, to be connected; a vendor’s servers register theirs from few addresses.',
+  ),
   DEMO: yesOrNo.optional().meta({
     expected: TRUE_OR_FALSE,
     standard: '`true`; `false` with `NODE_ENV=production`',
@@ -224,7 +230,10 @@ export function readConfig(environment: Record<string, string | undefined>, term
       (data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? data.OTEL_EXPORTER_OTLP_ENDPOINT)
         ? data.OTEL_TRACES_SAMPLER_ARG
         : undefined,
-    oauth: { allowLocalhost: data.OAUTH_ALLOW_LOCALHOST },
+    oauth: {
+      allowLocalhost: data.OAUTH_ALLOW_LOCALHOST,
+      registrationsPerHour: data.OAUTH_REGISTRATIONS_PER_HOUR,
+    },
     redisUrl: data.REDIS_URL,
     idKeys: data.ID_KEYS,
     quotaPerMinute: data.QUOTA_PER_MINUTE,

@@ -1,6 +1,7 @@
 // /oauth/authorize: what the person sees, what the application is told, and what a forged form gets. Discovery and
 // registration come first, as they do for an application.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../server/config.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { authorizeAddress, callMcp, json, newApplication, pkce, REDIRECT, register, rpc } from './application.ts';
 import { Browser, decide, fieldOf, newPerson, signIn, unescaped } from './person.ts';
@@ -189,7 +190,8 @@ describe('registration', () => {
 
   test('[OAU-02] an address may register so many an hour, and no more', async () => {
     const clock = new TestClock('2026-03-01T10:00:00Z');
-    await using limited = await startServer({ clock, trustProxy: true, oauth: { registrationsPerHour: 2 } });
+    const { oauth } = readConfig({ OAUTH_REGISTRATIONS_PER_HOUR: '2' }, false);
+    await using limited = await startServer({ clock, trustProxy: true, oauth });
     const from = (address: string) => register(limited, undefined, { 'x-forwarded-for': address });
     const address = `2001:db8::${Math.floor(Math.random() * 65_536).toString(16)}:${Date.now() % 10_000}`;
     expect([(await from(address)).status, (await from(address)).status]).toEqual([201, 201]);

@@ -27,6 +27,7 @@ test('unset and empty variables have their defaults', () => {
     failedKeysPerMinute: 20,
     trustProxy: false,
     corsOrigins: [],
+    oauth: { allowLocalhost: false, registrationsPerHour: 100 },
     checkOutputs: true,
     demo: true,
   });
@@ -59,6 +60,7 @@ test('what is set is read as what it is', () => {
     checkOutputs: false,
   });
   expect(read({ TRUST_PROXY: 'true' }).trustProxy).toBe(true);
+  expect(read({ OAUTH_REGISTRATIONS_PER_HOUR: '5000' }).oauth.registrationsPerHour).toBe(5000);
   expect(read({ DATABASE_URL: 'postgres://db/albaran' }).databaseDirectUrl).toBe('postgres://db/albaran');
 });
 
@@ -79,6 +81,7 @@ test('a bad value is one line that names its variable', () => {
     CORS_ORIGINS: 'https://a.example/',
     QUOTA_PER_MINUTE: '1.5',
     FAILED_KEYS_PER_MINUTE: 'many',
+    OAUTH_REGISTRATIONS_PER_HOUR: '0',
     SHUTDOWN_TIMEOUT_MS: '-1',
     CHECK_OUTPUTS: 'perhaps',
     DATABASE_PREPARE: 'no',

@@ -3,17 +3,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { type ClientRow, clientOf, type EconomicsRow, economicsOf, project, projectEconomics } from './project.ts';
-
-interface ProjectRow extends EconomicsRow, ClientRow {
-  id: number;
-  number: string;
-  description: string;
-  budgeted_cost: number;
-  budgeted_sales: number;
-  state_id: number | null;
-  state: string | null;
-}
+import { project, readProjects } from './project.ts';
 
 /** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
 export const listProjects = operation({
@@ -42,33 +32,15 @@ export const listProjects = operation({
     const where = sql.join(filters, sql` and `);
     const ids = sql`select p.id from projects p where ${where}
       order by p.number desc, p.id desc limit ${input.por_pagina} offset ${offset(input)}`;
-    const economics = projectEconomics(ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin });
-    const [counted, { rows }] = await Promise.all([
+    const [counted, rows] = await Promise.all([
       sql<{ total: number }>`select count(*) as total from projects p where ${where}`.execute(db),
-      sql<ProjectRow>`
-        select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, p.client_id, c.legal_name, c.trade_name,
-          c.tax_id, c.email, c.phone, c.mobile, c.allows_email, c.allows_whatsapp, c.allows_sms, c.allows_images,
-          p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
-        from ${economics} e
-        join projects p on p.account_id = ${accountId} and p.id = e.project_id
-        left join clients c on c.account_id = p.account_id and c.id = p.client_id
-        left join project_states s on s.account_id = p.account_id and s.id = p.state_id
-        order by p.number desc, p.id desc`.execute(db),
+      readProjects(db, ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin }),
     ]);
     const total = counted.rows[0]?.total ?? 0;
     return {
       total_proyectos: total,
       ...pageOf(total, input),
-      proyectos: rows.map((row) => ({
-        proyectoId: row.id,
-        numero: row.number,
-        descripcion: row.description,
-        cliente: clientOf(row),
-        estado: { estadoId: row.state_id, titulo: row.state ?? '' },
-        presupuesto_coste: row.budgeted_cost,
-        presupuesto_venta: row.budgeted_sales,
-        economico: economicsOf(row),
-      })),
+      proyectos: rows,
     };
   },
 });

@@ -31,7 +31,7 @@ interface Row {
 export const reportSales = operation({
   title: 'Informe de ventas',
   description:
-    'Total de ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores).',
+    'Total de ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes y resultado: consultar_resultados.',
   rest: ['GET /reports/sales'],
   alias: 'consultarVentas',
   scope: 'svc.read',

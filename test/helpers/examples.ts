@@ -337,7 +337,9 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'opportunities.move': { oportunidadId: 2701, etapa_fk: 2312 },
   'products.list': { busqueda: 'pino', familiaId: 2101, bajo_minimo: true, ...pages },
+  'products.get': { articuloId: 2201 },
   'products.listFormats': { articuloId: 2201 },
+  'products.getAvailability': { ...dates, articuloId: 2202, cantidad: 2.5 },
   'productFamilies.list': {},
   'priceLists.list': { articuloId: 2201 },
   'deliveryNotes.create': {

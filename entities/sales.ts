@@ -157,8 +157,11 @@ export const Invoice = defineEntity({
     number: p.text().nullable(),
     date: date(),
     concept: p.text().default(''),
+    remarks: p.text().default(''),
     clientId: bigint(),
     projectId: bigint().nullable(),
+    promoCode: p.text().nullable(),
+    search: p.text(),
   },
 });
 
@@ -172,6 +175,7 @@ export const InvoiceLine = defineEntity({
     indexOn('invoice_lines', 'invoice', 'invoice_id, position'),
     indexOn('invoice_lines', 'project', 'project_id', 'project_id is not null'),
     indexOn('invoice_lines', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
+    indexOn('invoice_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
   ],
   properties: {
     ...line('invoice_lines'),

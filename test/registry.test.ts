@@ -63,8 +63,8 @@ const valueAt = (input: Input, path: Path) =>
 function withValue(input: Input, path: Path, value: unknown): Input {
   const changed = structuredClone(input);
   let container: Record<string | number, unknown> = changed;
-  for (const step of path.slice(0, -1)) {
-    container[step] ??= {};
+  for (const [index, step] of path.slice(0, -1).entries()) {
+    container[step] ??= typeof path[index + 1] === 'number' ? [] : {};
     container = container[step] as Record<string | number, unknown>;
   }
   const last = path.at(-1);

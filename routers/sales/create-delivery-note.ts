@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
-import { text } from '../shared/schemas.ts';
 import { billingClient, resolveBillingClient } from './billing-client.ts';
 import { insertDeliveryNote } from './insert-document.ts';
+import { saleOrder } from './sale-document.ts';
 import { resolveLines, saleLine } from './sale-lines.ts';
 
 /**
@@ -19,11 +19,7 @@ export const createDeliveryNote = operation({
   scope: 'svc.write',
   input: {
     cliente: billingClient.describe('Cliente de facturación'),
-    pedido: z.object({
-      obra: text(500).min(1).describe('Concepto o referencia'),
-      detalles_operacion: text(20_000).optional().describe('Observaciones; admite HTML'),
-      promo_code: text(100).optional().describe('Código promocional; no cambia precios'),
-    }),
+    pedido: saleOrder,
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),

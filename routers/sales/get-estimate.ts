@@ -3,7 +3,7 @@ import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { estimateHeader } from './list-estimates.ts';
-import { documentLine, readDocument } from './sale-document.ts';
+import { documentLine, lineOf, readDocument } from './sale-document.ts';
 
 /** One estimate with its lines; amounts without VAT. EST-01 */
 export const getEstimate = operation({
@@ -17,6 +17,6 @@ export const getEstimate = operation({
   async handler({ input: { presupuestoId }, db, accountId }) {
     const found = await readDocument(db, accountId, 'estimates', presupuestoId);
     if (!found) throw notFound('presupuestoId');
-    return { tipo: 'presupuesto' as const, presupuestoId, ...found };
+    return { tipo: 'presupuesto' as const, presupuestoId, ...found.header, lineas: found.lines.map(lineOf) };
   },
 });

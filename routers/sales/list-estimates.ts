@@ -4,17 +4,13 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { party } from './sale-document.ts';
+import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
 /** An estimate without its lines. EST-01 */
 export const estimateHeader = z.object({
   tipo: z.literal('presupuesto'),
   presupuestoId: sealedId('estimate'),
-  numero: z.string(),
-  fecha: z.string(),
-  concepto: z.string(),
-  contraparte: party,
-  base_imponible: z.number(),
+  ...documentHeader,
   num_lineas: z.int(),
 });
 
@@ -60,8 +56,7 @@ export const listEstimates = operation({
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
         )
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
-        .select(['d.id', 'd.number', 'd.date', 'd.concept', 'd.client_id', 'c.legal_name', 'c.tax_id', 'c.email'])
-        .select(['l.base', 'l.lines'])
+        .select([...HEADER_COLUMNS, 'l.base', 'l.lines'])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc')
         .limit(input.por_pagina)
@@ -74,16 +69,7 @@ export const listEstimates = operation({
       presupuestos: rows.map((row) => ({
         tipo: 'presupuesto' as const,
         presupuestoId: row.id,
-        numero: row.number ?? '',
-        fecha: row.date,
-        concepto: row.concept,
-        contraparte: {
-          clienteId: row.client_id,
-          nombre_fiscal: row.legal_name,
-          cif: row.tax_id,
-          email: row.email,
-        },
-        base_imponible: row.base,
+        ...headerOf(row),
         num_lineas: row.lines,
       })),
     };

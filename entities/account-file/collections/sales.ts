@@ -148,8 +148,10 @@ export const invoices = collection(
     numero: optionalText('number'),
     fecha: date('date'),
     concepto: optionalText('concept', ''),
+    observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
     proyecto: optionalReference(projects, 'project_id'),
+    promo_code: optionalText('promo_code'),
   },
   {
     children: {
@@ -159,5 +161,6 @@ export const invoices = collection(
       }),
       vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
     },
+    derived: ({ numero, concepto }) => ({ search: searchable(numero, concepto) }),
   },
 );

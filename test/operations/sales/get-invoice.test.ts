@@ -1,0 +1,78 @@
+import { afterAll, expect, test } from 'vitest';
+import { type FileRecord, startServer } from '../../helpers/world.ts';
+
+const server = await startServer();
+afterAll(() => server.stop());
+
+const records: FileRecord[] = [
+  { coleccion: 'clientes', ref: 'cli', nombre_fiscal: 'Cliente SL', cif: 'B1', email: 'c@c.es' },
+  { coleccion: 'articulos', ref: 'a', descripcion: 'Cable' },
+  {
+    ...{ coleccion: 'albaranes', ref: 'al', id: 33, fecha: '2026-02-01', cliente: 'cli' },
+    lineas: [{ descripcion: 'Cable', cantidad: 3, importe_unitario: 1.115, articulo: 'a' }],
+  },
+  {
+    ...{ coleccion: 'facturas', ref: 'f', id: 44, numero: 'F2026-0007', fecha: '2026-03-01', concepto: 'Reforma' },
+    cliente: 'cli',
+    lineas: [
+      {
+        ...{ descripcion: 'Cable', cantidad: 3, importe_unitario: 1.115, articulo: 'a' },
+        ...{ proviene_albaranes: true, albaran: 'al' },
+      },
+      { descripcion: 'Mano de obra', cantidad: 2.5, importe_unitario: 30, descuento: 15, iva: 10 },
+    ],
+  },
+  { coleccion: 'facturas', ref: 'vacia', id: 45, fecha: '2026-03-02', cliente: 'cli', lineas: [] },
+];
+
+test('[EST-01] by number or sealed id: header, counterpart, lines and which of them came from a note', async () => {
+  const acme = await server.company(records);
+  const { status, body } = await acme.get('/invoices/44');
+  expect(status).toBe(200);
+  expect(body.data).toEqual({
+    tipo: 'factura',
+    facturaId: expect.any(String),
+    numero: 'F2026-0007',
+    fecha: '2026-03-01',
+    concepto: 'Reforma',
+    contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Cliente SL', cif: 'B1', email: 'c@c.es' },
+    base_imponible: 67.1,
+    num_lineas: 2,
+    lineas: [
+      {
+        lineaId: expect.any(String),
+        descripcion: 'Cable',
+        cantidad: 3,
+        importe_unitario: 1.115,
+        descuento: 0,
+        iva: 21,
+        importe: 3.35,
+        articuloId: expect.any(String),
+        proviene_albaranes: 1,
+      },
+      {
+        lineaId: expect.any(String),
+        descripcion: 'Mano de obra',
+        cantidad: 2.5,
+        importe_unitario: 30,
+        descuento: 15,
+        iva: 10,
+        importe: 63.75,
+        articuloId: null,
+        proviene_albaranes: 0,
+      },
+    ],
+  });
+  expect((await acme.get(`/invoices/${body.data.facturaId}`)).body).toEqual(body);
+  const empty = { numero: '', concepto: '', base_imponible: 0, num_lineas: 0, lineas: [] };
+  expect((await acme.get('/invoices/45')).body.data).toMatchObject(empty);
+});
+
+test('[TEN-01] [ID-01] not in the account, or another kind of record: 404', async () => {
+  const acme = await server.company(records);
+  const other = await server.company();
+  const { facturaId } = (await acme.get('/invoices/44')).body.data;
+  for (const id of [facturaId, 44]) expect((await other.get(`/invoices/${id}`)).status).toBe(404);
+  const { albaranId } = (await acme.get('/delivery-notes/33')).body.data;
+  for (const id of [albaranId, 33, 46]) expect((await acme.get(`/invoices/${id}`)).status).toBe(404);
+});

@@ -1,0 +1,127 @@
+import { afterAll, expect, test } from 'vitest';
+import { type FileRecord, startServer } from '../../helpers/world.ts';
+
+const server = await startServer();
+afterAll(() => server.stop());
+
+const line = (importe_unitario: number, more: object = {}) => ({
+  descripcion: 'x',
+  cantidad: 1,
+  importe_unitario,
+  ...more,
+});
+const bill = (id: number, fecha: string, lineas: object[], more: object = {}): FileRecord => ({
+  coleccion: 'facturas',
+  ref: `f${id}`,
+  id,
+  numero: `F-${id}`,
+  fecha,
+  cliente: 'nilo',
+  lineas,
+  ...more,
+});
+const records: FileRecord[] = [
+  { coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo', cif: 'B1', email: 'c@nilo.es' },
+  { coleccion: 'clientes', ref: 'zoe', id: 2, nombre_fiscal: 'Zoe' },
+  // VAT by rate: 0.05 x 3 is rounded once, 0.03, and not three times.
+  bill(11, '2026-01-31', [line(0.05), line(0.05), line(0.05), line(100, { iva: 10 })], {
+    concepto: 'Reforma del baño',
+    vencimientos: [
+      { fecha: '2026-02-28', importe: 60, cobrado: 60 },
+      { fecha: '2026-03-31', importe: 50.18, cobrado: 0.18 },
+    ],
+  }),
+  bill(12, '2026-02-01', [line(10)], {
+    cliente: 'zoe',
+    vencimientos: [{ fecha: '2026-02-01', importe: 12.1, cobrado: 12.1 }],
+  }),
+  bill(14, '2026-02-28', [line(-20)]),
+  bill(13, '2026-02-28', [line(20)], { vencimientos: [{ fecha: '2026-02-28', importe: 24.2, cobrado: 30 }] }),
+  bill(15, '2026-03-01', [], { numero: null, vencimientos: [] }),
+];
+const numbers = (body: { data: { facturas: { numero: string }[] } }) => body.data.facturas.map(({ numero }) => numero);
+
+test('[MON-01] base without VAT; total with it, rounded by rate; balance and paid from what was collected', async () => {
+  const acme = await server.company(records);
+  const { status, body } = await acme.get('/invoices', { busqueda: 'bano' });
+  expect(status).toBe(200);
+  expect(body.data).toEqual({
+    total_facturas: 1,
+    pagina: 1,
+    por_pagina: 100,
+    num_paginas: 1,
+    facturas: [
+      {
+        facturaId: expect.stringMatching(/^[a-z][\w-]{22}$/),
+        numero: 'F-11',
+        fecha: '2026-01-31',
+        concepto: 'Reforma del baño',
+        contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Café Nilo', cif: 'B1', email: 'c@nilo.es' },
+        base_imponible: 100.15,
+        total_con_iva: 110.18,
+        saldo: 50,
+        pagada: false,
+      },
+    ],
+  });
+  const all = (await acme.get('/invoices')).body.data.facturas;
+  expect(all).toMatchObject([
+    { numero: '', base_imponible: 0, total_con_iva: 0, saldo: 0, pagada: true },
+    { numero: 'F-14', base_imponible: -20, total_con_iva: -24.2, saldo: -24.2, pagada: true },
+    { numero: 'F-13', total_con_iva: 24.2, saldo: -5.8, pagada: true },
+    { numero: 'F-12', total_con_iva: 12.1, saldo: 0, pagada: true },
+    { numero: 'F-11', saldo: 50, pagada: false },
+  ]);
+});
+
+test('[PAG-02] newest first, then by id; [DATE-01] both ends of the range are in it', async () => {
+  const acme = await server.company(records);
+  const list = async (query: object) => numbers((await acme.get('/invoices', { ...query })).body);
+  expect(await list({ fecha_inicio: '2026-02-01', fecha_fin: '2026-02-28' })).toEqual(['F-14', 'F-13', 'F-12']);
+  expect(await list({ fecha_fin: '2026-01-31' })).toEqual(['F-11']);
+  const page = await acme.get('/invoices', { pagina: 2, por_pagina: 2 });
+  expect(page.body.data).toMatchObject({ total_facturas: 5, num_paginas: 3 });
+  expect(numbers(page.body)).toEqual(['F-13', 'F-12']);
+});
+
+test('by client, by what is paid, and by text in the number, the concept or the client', async () => {
+  const acme = await server.company(records);
+  const list = async (query: object) => numbers((await acme.get('/invoices', { ...query })).body);
+  expect(await list({ clienteId: 2 })).toEqual(['F-12']);
+  expect(await list({ pagada: false })).toEqual(['F-11']);
+  expect(await list({ pagada: true })).toEqual(['', 'F-14', 'F-13', 'F-12']);
+  const paid = await acme.get('/invoices', { pagada: true, clienteId: 1, por_pagina: 2 });
+  expect(paid.body.data).toMatchObject({ total_facturas: 3, num_paginas: 2 });
+  expect(await list({ busqueda: 'f-1' })).toHaveLength(4);
+  expect(await list({ busqueda: 'ZOE' })).toEqual(['F-12']);
+  expect(await list({ busqueda: 'del baño' })).toEqual(['F-11']);
+  expect(await list({ busqueda: '%' })).toEqual([]);
+});
+
+test('a changed invoice is found by what it says now', async () => {
+  const acme = await server.company(records);
+  await acme.load([bill(12, '2026-02-01', [line(10)], { concepto: 'Pérgola' })]);
+  expect(numbers((await acme.get('/invoices', { busqueda: 'pergola' })).body)).toEqual(['F-12']);
+});
+
+test('what is not a filter’s value is a 400 that names it', async () => {
+  const acme = await server.company(records);
+  for (const [campo, value] of [
+    ['pagada', 'quizá'],
+    ['fecha_inicio', '2026-02-30'],
+    ['por_pagina', 0],
+  ]) {
+    const { status, body } = await acme.get('/invoices', { [String(campo)]: value });
+    expect([status, body.data]).toMatchObject([400, [{ campo }]]);
+  }
+});
+
+test('[TEN-01] another company has invoices of its own, and the client is not found', async () => {
+  const acme = await server.company(records);
+  const other = await server.company();
+  const [{ contraparte }] = (await acme.get('/invoices', { clienteId: 1 })).body.data.facturas;
+  expect((await other.get('/invoices')).body.data.facturas).toEqual([]);
+  for (const clienteId of [contraparte.clienteId, 1]) {
+    expect((await other.get('/invoices', { clienteId })).status).toBe(404);
+  }
+});

@@ -3,7 +3,7 @@ import type { Door } from './context.ts';
 import type { Db } from './database.ts';
 
 export interface Author {
-  /** `user:1000000001`, `command`. */
+  /** `user:1000000001`, `command`, `albaran renew`, `schedule`. */
   actor: string;
   door: Door;
   requestId: string;
@@ -11,7 +11,7 @@ export interface Author {
 
 export interface Written {
   operation: string;
-  kind: 'account' | 'apiKey' | 'user' | 'grant';
+  kind: 'account' | 'apiKey' | 'user' | 'grant' | 'deliveryNote';
   id: number;
 }
 

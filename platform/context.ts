@@ -8,7 +8,7 @@ import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 
-export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command';
+export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command' | 'schedule';
 
 /** The running service: one a process. */
 export interface Service {

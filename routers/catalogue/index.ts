@@ -1,10 +1,12 @@
+import { getAvailability } from './get-availability.ts';
+import { getProduct } from './get-product.ts';
 import { listFamilies } from './list-families.ts';
 import { listFormats } from './list-formats.ts';
 import { listPriceLists } from './list-price-lists.ts';
 import { listProducts } from './list-products.ts';
 
 export const catalogue = {
-  products: { list: listProducts, listFormats },
+  products: { list: listProducts, get: getProduct, listFormats, getAvailability },
   productFamilies: { list: listFamilies },
   priceLists: { list: listPriceLists },
 };

@@ -4,7 +4,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { pricesOn, product } from './product.ts';
+import { product, productOf } from './product.ts';
 
 /** Products with their prices on every list and their stock. Prices and cost without VAT. PRO-01, PRO-02 */
 export const listProducts = operation({
@@ -57,20 +57,7 @@ export const listProducts = operation({
     return {
       total_articulos: total,
       ...pageOf(total, input),
-      articulos: rows.map((row) => ({
-        articuloId: row.id,
-        referencia: row.reference,
-        sku: row.sku,
-        codigo_ean: row.ean,
-        descripcion: row.description,
-        familia: { familiaId: row.family_id, titulo: row.family ?? '' },
-        iva: row.vat,
-        coste: row.cost,
-        precios: pricesOn(lists, row.prices),
-        stock: row.stock,
-        stock_minimo: row.minimum_stock,
-        bajo_minimo: row.low,
-      })),
+      articulos: rows.map((row) => productOf(row, lists)),
     };
   },
 });

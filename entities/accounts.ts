@@ -1,6 +1,6 @@
 // Companies, what opens them (API keys), and what the service keeps about their calls.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { bigint, instant, isolated, isolatedAccount, stamped } from './columns.ts';
+import { bigint, date, instant, isolated, isolatedAccount, stamped } from './columns.ts';
 
 /** Its row is also visible to whoever names its slug: that is how a command finds it. */
 export const Account = defineEntity({
@@ -92,6 +92,19 @@ export const QuotaWindow = defineEntity({
     accountId: bigint().primary().autoincrement(false),
     startsAt: instant(),
     used: p.integer(),
+    ...stamped(),
+  },
+});
+
+/** The calls that the company made on each day of its own time zone. LIM-01 */
+export const QuotaDay = defineEntity({
+  name: 'QuotaDay',
+  tableName: 'quota_days',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    day: date().primary(),
+    calls: bigint(),
     ...stamped(),
   },
 });

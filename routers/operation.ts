@@ -90,10 +90,10 @@ export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> 
     await confirm(ctx.service, principal);
     throw forbidden();
   }
-  const quota = await ctx.service.quota.spend(principal.accountId, principal.quotaPerMinute).catch((error: unknown) => {
+  const quota = await ctx.service.quota.spend(principal).catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'quotaSpent') {
       ctx.service.metrics?.quotaAsked('refused');
-      noteQuota(ctx, { ...ctx.service.quota.peek(principal.accountId, principal.quotaPerMinute), remaining: 0 });
+      noteQuota(ctx, { ...ctx.service.quota.peek(principal), remaining: 0 });
     }
     throw error;
   });
@@ -178,7 +178,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         principal,
         now,
         today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
-        quota: ctx.quota ?? service.quota.peek(accountId, principal.quotaPerMinute),
+        quota: ctx.quota ?? service.quota.peek(principal),
         requestId,
         log: service.log,
         header: (name, value) => {

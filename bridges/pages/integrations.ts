@@ -8,7 +8,7 @@ import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { ApiError, badField } from '../../platform/errors.ts';
 import { type Connection, listGrants, revokeGrant } from '../../platform/grants.ts';
-import type { QuotaState } from '../../platform/quota.ts';
+import type { QuotaUse } from '../../platform/quota.ts';
 import { type Membership, namesOf, type Role, requireMember } from '../../platform/users.ts';
 import { connectorSection } from './connector.ts';
 import { type Html, html, languageOf } from './layout.ts';
@@ -141,7 +141,7 @@ async function sendIntegrations(stay: Stay, company: Membership, problem?: ApiEr
   });
   const [people, quota] = await Promise.all([
     namesOf(service.database, [...new Set(connections.map(({ userId }) => userId))]),
-    service.quota.look(accountId, account.quota_per_minute),
+    service.quota.look({ accountId, quotaPerMinute: account.quota_per_minute, timeZone: account.time_zone }),
   ]);
   const when = moments(stay, account.time_zone);
   const done: Record<string, string> = {
@@ -299,13 +299,37 @@ ${complaint('expires', say('Elija un día que no haya pasado.', 'Choose a day th
 </section>`;
 }
 
-function quotaSection({ say, request }: Stay, { limit, remaining, resetSeconds }: QuotaState): Html {
-  const number = (value: number) => value.toLocaleString(languageOf(request));
+function quotaSection({ say, request }: Stay, { limit, remaining, resetSeconds, days }: QuotaUse): Html {
+  const language = languageOf(request);
+  const number = (value: number) => value.toLocaleString(language);
   const used = limit - remaining;
+  const today = days.at(-1)?.calls ?? 0;
   return html`<section class="card" aria-labelledby="quota">
 <h2 id="quota">${say('Cuota', 'Quota')}</h2>
 <p class="quiet">${say('La comparten todas las claves y conexiones de la empresa; se renueva cada minuto.', 'Shared by all of the company’s keys and connections; it starts afresh every minute.')}</p>
 <p id="used"><strong>${number(used)}</strong> ${say(`de ${number(limit)} llamadas en este minuto`, `of ${number(limit)} calls this minute`)} <span class="quiet">· ${say(`quedan ${resetSeconds} s`, `${resetSeconds} s left`)}</span></p>
 <meter min="0" max="${limit}" value="${used}" aria-labelledby="used"></meter>
+<p id="today"><strong>${number(today)}</strong> ${today === 1 ? say('llamada hoy', 'call today') : say('llamadas hoy', 'calls today')}</p>
+${days.some(({ calls }, index) => calls > 0 && index < days.length - 1) ? daysTable() : ''}
 </section>`;
+
+  /** The days with their calls, as bars that are read against the largest. */
+  function daysTable(): Html {
+    const most = Math.max(...days.map(({ calls }) => calls));
+    const name = (day: Temporal.PlainDate, index: number) =>
+      index === days.length - 1
+        ? say('Hoy', 'Today')
+        : day.toLocaleString(language === 'en' ? 'en-GB' : 'es', { weekday: 'short', day: 'numeric', month: 'short' });
+    return html`<table class="days">
+<caption>${say('Los últimos siete días', 'The last seven days')}</caption>
+<thead class="unseen"><tr><th scope="col">${say('Día', 'Day')}</th><td></td><th scope="col">${say('Llamadas', 'Calls')}</th></tr></thead>
+<tbody>${days.map(
+      ({ day, calls }, index) => html`<tr>
+<th scope="row"><time datetime="${day.toString()}">${name(day, index)}</time></th>
+<td><svg aria-hidden="true"><rect width="${(100 * calls) / most}%" height="100%" rx="3"/></svg></td>
+<td>${number(calls)}</td>
+</tr>`,
+    )}</tbody>
+</table>`;
+  }
 }

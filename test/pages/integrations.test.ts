@@ -238,3 +238,42 @@ test('the page tells the connector’s address, and what of the quota this minut
   expect(text).toContain('<strong>3</strong> de 400 llamadas en este minuto');
   expect(text).toContain('quedan 50 s');
 });
+
+test('[LIM-01] the page tells the calls of the company’s day, and the last seven days once there is more than today', async () => {
+  const clock = new TestClock('2026-02-27T23:30:00Z');
+  await using own = await startServer({ clock });
+  const company = await own.company();
+  const { browser, person } = await signedIn(own, [{ accountId: company.id }]);
+  await company.get('/products');
+  const first = await browser.get(HOME);
+  expect(first.text).toContain('<strong>1</strong> llamada hoy');
+  expect(first.text).not.toContain('<table');
+
+  // Half past eleven in the evening, in UTC, was already the 28th in Madrid.
+  clock.set('2026-02-28T22:59:59Z');
+  await company.get('/products');
+  clock.set('2026-02-28T23:00:00Z');
+  for (let calls = 0; calls < 4; calls++) await company.get('/products');
+  await browser.signIn(person.email);
+  const { text } = await browser.get(HOME);
+  expect(text).toContain('<strong>4</strong> llamadas hoy');
+  const rows = (page: string) =>
+    [...page.matchAll(/<time datetime="([\d-]+)">([^<]+)<\/time><\/th>\n.*width="([\d.]+)%".*\n<td>(\d+)<\/td>/g)].map(
+      ([, ...cells]) => cells,
+    );
+  expect(rows(text)).toEqual([
+    ['2026-02-23', 'lun, 23 feb', '0', '0'],
+    ['2026-02-24', 'mar, 24 feb', '0', '0'],
+    ['2026-02-25', 'mié, 25 feb', '0', '0'],
+    ['2026-02-26', 'jue, 26 feb', '0', '0'],
+    ['2026-02-27', 'vie, 27 feb', '0', '0'],
+    ['2026-02-28', 'sáb, 28 feb', '50', '2'],
+    ['2026-03-01', 'Hoy', '100', '4'],
+  ]);
+  const english = await browser.get(HOME, { 'accept-language': 'en' });
+  expect(english.text).toContain('<strong>4</strong> calls today');
+  expect(rows(english.text).slice(-2)).toEqual([
+    ['2026-02-28', 'Sat 28 Feb', '50', '2'],
+    ['2026-03-01', 'Today', '100', '4'],
+  ]);
+});

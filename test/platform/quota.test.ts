@@ -1,7 +1,7 @@
 // The company's quota, as callers meet it on one process and on several.
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../platform/errors.ts';
-import { Quota } from '../../platform/quota.ts';
+import { Quota, type QuotaStore } from '../../platform/quota.ts';
 import { recordStatements } from '../helpers/statements.ts';
 import { type Answer, type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 
@@ -14,6 +14,13 @@ const read = (company: Company) => company.get('/crm/funnels');
 
 /** The same company at another server's door. */
 const readAt = (server: Server, { headers }: Company) => server.request('/api/v1/crm/funnels', { headers });
+
+/** The company as the count knows it. */
+const holder = ({ id: accountId }: Company, quotaPerMinute: number | null = null, timeZone = 'Europe/Madrid') => ({
+  accountId,
+  quotaPerMinute,
+  timeZone,
+});
 
 const quotaHeaders = ({ headers }: Answer) => ({
   policy: headers.get('ratelimit-policy'),
@@ -138,15 +145,15 @@ test('[LIM-01] calls are debited in blocks: twelve hundred of them write the cou
   const acme = await server.company();
   const { quota } = server.service;
   const statements = recordStatements(server.service);
-  for (let call = 0; call < 1200; call++) await quota.spend(acme.id, null);
-  await expect(quota.spend(acme.id, null)).rejects.toThrow(ApiError);
+  for (let call = 0; call < 1200; call++) await quota.spend(holder(acme));
+  await expect(quota.spend(holder(acme))).rejects.toThrow(ApiError);
   const writes = statements.take().filter(({ text }) => /quota_windows/.test(text));
   expect(writes.length).toBeGreaterThan(0);
   expect(writes.length).toBeLessThan(120);
 
   // All at once they wait for one block together, instead of each asking for its own.
   const busy = await companyWith(server, 1_000_000);
-  await Promise.all(Array.from({ length: 500 }, () => quota.spend(busy.id, 1_000_000)));
+  await Promise.all(Array.from({ length: 500 }, () => quota.spend(holder(busy, 1_000_000))));
   expect(statements.take().filter(({ text }) => /quota_windows/.test(text)).length).toBeLessThanOrEqual(10);
 });
 
@@ -160,12 +167,192 @@ test('[LIM-01] the count stands in the database: a process that starts anew does
   await first.stop();
 });
 
+describe('[LIM-01] the calls of a day:', () => {
+  /** The days as people see them, the latest first. */
+  const daysAt = async ({ service }: Server, company: Company, timeZone?: string) =>
+    (await service.quota.look(holder(company, 100, timeZone))).days
+      .map(({ day, calls }) => [day.toString(), calls] as const)
+      .reverse();
+
+  test('those that were made, not those that were debited; refused ones are in no count', async () => {
+    await using server = await startServer({ clock: new TestClock(START) });
+    const acme = await companyWith(server, 100);
+    for (let call = 0; call < 7; call++) await read(acme);
+    await acme.get('/employees/999');
+    await acme.alias('consultarProductos');
+    const today = (await daysAt(server, acme))[0];
+    expect(today).toEqual(['2026-03-01', 9]);
+    // Looked at again, nothing is counted twice.
+    expect((await daysAt(server, acme))[0]).toEqual(today);
+
+    const answers = await Promise.all(Array.from({ length: 120 }, () => read(acme)));
+    expect(statuses(answers).filter((status) => status === 429)).toHaveLength(29);
+    expect((await daysAt(server, acme))[0]).toEqual(['2026-03-01', 100]);
+    expect(await daysAt(server, await companyWith(server, 100))).toHaveLength(7);
+  });
+
+  test('a day is the company’s own: midnight in Madrid, in the Canaries an hour later, on the other side of the world', async () => {
+    const clock = new TestClock('2026-03-28T22:59:30Z');
+    await using server = await startServer({ clock });
+    const zones = ['Europe/Madrid', 'Atlantic/Canary', 'Pacific/Auckland'];
+    const companies = await Promise.all(
+      zones.map(async (zona_horaria) => ({
+        zona_horaria,
+        company: await server.company([], { cuenta: { zona_horaria } }),
+      })),
+    );
+    const callAll = async (times: number) => {
+      for (const { company } of companies) for (let call = 0; call < times; call++) await read(company);
+    };
+    await callAll(1);
+    clock.advance({ seconds: 29, milliseconds: 999 });
+    await callAll(1);
+    clock.advance({ milliseconds: 1 });
+    await callAll(3);
+    clock.advance({ hours: 1 });
+    await callAll(4);
+    const seen = companies.map(async ({ company, zona_horaria }) =>
+      (await daysAt(server, company, zona_horaria)).slice(0, 2),
+    );
+    expect(await Promise.all(seen)).toEqual([
+      [
+        ['2026-03-29', 7],
+        ['2026-03-28', 2],
+      ],
+      [
+        ['2026-03-29', 4],
+        ['2026-03-28', 5],
+      ],
+      [
+        ['2026-03-29', 9],
+        ['2026-03-28', 0],
+      ],
+    ]);
+  });
+
+  test('processes and doors add up; what one has yet to hand over comes with its next minute, or when it closes', async () => {
+    const clock = new TestClock('2026-03-01T22:59:00Z');
+    await using one = await startServer({ clock });
+    const other = await startServer({ clock });
+    const acme = await companyWith(one, 100);
+    for (let call = 0; call < 2; call++) await readAt(one, acme);
+    for (let call = 0; call < 6; call++) await readAt(other, acme);
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'consultar_productos' },
+    });
+    const headers = {
+      ...acme.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    expect((await one.request('/mcp/', { method: 'POST', headers, body })).status).toBe(200);
+    expect((await daysAt(one, acme))[0]).toEqual(['2026-03-01', 3]);
+    // In Madrid it is the next day; the other process hands over the calls of the day before with its new minute.
+    clock.advance({ minutes: 1 });
+    await readAt(other, acme);
+    expect((await daysAt(one, acme)).slice(0, 2)).toEqual([
+      ['2026-03-02', 0],
+      ['2026-03-01', 9],
+    ]);
+    await other.stop();
+    expect((await daysAt(one, acme)).slice(0, 2)).toEqual([
+      ['2026-03-02', 1],
+      ['2026-03-01', 9],
+    ]);
+  });
+
+  test('closing starts no minute anew, and a store that is away does not keep a service from closing', async () => {
+    const clock = new TestClock(START);
+    await using ahead = await startServer({ clock: new TestClock('2026-03-01T10:01:30Z') });
+    const leaving = await startServer({ clock });
+    const acme = await companyWith(ahead, 4);
+    expect((await readAt(leaving, acme)).status).toBe(200);
+    for (let call = 0; call < 4; call++) expect((await readAt(ahead, acme)).status).toBe(200);
+    clock.advance({ minutes: 1 });
+    await leaving.stop();
+    await using third = await startServer({ clock });
+    expect((await readAt(third, acme)).status).toBe(429);
+
+    let calls = 0;
+    let closed = false;
+    const store: QuotaStore = {
+      add: async () => {
+        if (calls++ > 0) throw new Error('away');
+        return 1;
+      },
+      callsOn: async () => new Map(),
+      close: async () => {
+        closed = true;
+      },
+    };
+    const quota = new Quota(store, clock, 1200);
+    await quota.spend(holder(acme));
+    await quota.close();
+    expect([calls, closed]).toEqual([2, true]);
+  });
+
+  test('a store that fails while it counts may have counted: nothing is handed over a second time', async () => {
+    const handed: number[] = [];
+    let failing = false;
+    const store: QuotaStore = {
+      async add(_accountId, _windowStart, _calls, made) {
+        handed.push(...made.values());
+        if (failing) throw new Error('away');
+        return 1;
+      },
+      callsOn: async () => new Map(),
+      close: async () => {},
+    };
+    const clock = new TestClock(START);
+    const quota = new Quota(store, clock, 20);
+    const acme = { accountId: 1, quotaPerMinute: 20, timeZone: 'Europe/Madrid' };
+    for (let call = 0; call < 3; call++) await quota.spend(acme);
+    clock.advance({ minutes: 1 });
+    failing = true;
+    await expect(quota.spend(acme)).rejects.toThrow('away');
+    failing = false;
+    await quota.spend(acme);
+    await quota.close();
+    expect(handed).toEqual([3, 1]);
+  });
+
+  test('a process keeps one block to itself at most, and hands over with few of its debits', async () => {
+    const clock = new TestClock(START);
+    for (const limit of [60, 1200, 1_000_000]) {
+      const handed: number[] = [];
+      let used = 0;
+      const store: QuotaStore = {
+        async add(_accountId, _windowStart, calls, made) {
+          handed.push(...made.values());
+          used += calls;
+          return used;
+        },
+        callsOn: async () => new Map(),
+        close: async () => {},
+      };
+      const quota = new Quota(store, clock, limit);
+      const spent = Math.min(limit, 2000);
+      for (let call = 1; call <= spent; call++) {
+        await quota.spend({ accountId: 1, quotaPerMinute: null, timeZone: 'Europe/Madrid' });
+        expect(call - handed.reduce((sum, calls) => sum + calls, 0)).toBeLessThanOrEqual(50);
+      }
+      expect(handed.length).toBeLessThanOrEqual(spent / 25);
+      await quota.close();
+      expect(handed.reduce((sum, calls) => sum + calls, 0)).toBe(spent);
+    }
+  });
+});
+
 test('[LIM-01] [ENV-04] while the count can’t be asked for, calls are 503 and nothing is given away', async () => {
   const clock = new TestClock(START);
   await using server = await startServer({ clock });
   const acme = await companyWith(server, 2);
   const fails = {
     add: () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' })),
+    callsOn: async () => new Map(),
     close: async () => {},
   };
   await using broken = await startServer({ clock });

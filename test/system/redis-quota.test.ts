@@ -54,6 +54,11 @@ afterAll(async () => {
 });
 
 const companyWith = (server: Server, cuota_por_minuto: number) => server.company([], { cuenta: { cuota_por_minuto } });
+const holder = ({ id: accountId }: Company, timeZone = 'Europe/Madrid') => ({
+  accountId,
+  quotaPerMinute: null,
+  timeZone,
+});
 const readAt = (server: Server, { headers }: Company) => server.request('/api/v1/crm/funnels', { headers });
 
 test('[LIM-01] processes share the minute’s calls through Redis to the last one, and never give one more', async () => {
@@ -86,8 +91,8 @@ test('[LIM-01] PostgreSQL is not asked for the quota, Redis rarely, and it keeps
   try {
     const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await watcher.info('stats'))?.[1]);
     const before = await calls();
-    for (let call = 0; call < 1200; call++) await server.service.quota.spend(acme.id, null);
-    await expect(server.service.quota.spend(acme.id, null)).rejects.toThrow('cuota');
+    for (let call = 0; call < 1200; call++) await server.service.quota.spend(holder(acme));
+    await expect(server.service.quota.spend(holder(acme))).rejects.toThrow('cuota');
     expect((await calls()) - before).toBeLessThan(5 * 120);
     expect(statements.take()).toEqual([]);
     const [key = '', ...others] = await watcher.keys(`albaran:quota:${acme.id}:*`);
@@ -96,6 +101,40 @@ test('[LIM-01] PostgreSQL is not asked for the quota, Redis rarely, and it keeps
     const seconds = await watcher.ttl(key);
     expect(seconds).toBeGreaterThan(60);
     expect(seconds).toBeLessThanOrEqual(120);
+  } finally {
+    watcher.destroy();
+  }
+});
+
+test('[LIM-01] the calls of the company’s day add up over processes, change at its midnight, and are forgotten in time', async () => {
+  const clock = new TestClock('2026-03-01T22:58:30Z');
+  await using one = await startServer({ clock, redisUrl });
+  const other = await startServer({ clock, redisUrl });
+  const madrid = await companyWith(one, 100);
+  const canary = await one.company([], { cuenta: { zona_horaria: 'Atlantic/Canary' } });
+  const days = async (company: Company, timeZone: string) =>
+    (await one.service.quota.look(holder(company, timeZone))).days
+      .slice(-2)
+      .map(({ day, calls }) => [day.toString(), calls]);
+  for (let call = 0; call < 3; call++) await readAt(one, madrid);
+  for (let call = 0; call < 4; call++) await readAt(other, madrid);
+  await readAt(one, canary);
+  clock.advance({ seconds: 90 });
+  for (const server of [one, other]) for (const company of [madrid, canary]) await readAt(server, company);
+  await other.stop();
+  expect(await days(madrid, 'Europe/Madrid')).toEqual([
+    ['2026-03-01', 7],
+    ['2026-03-02', 2],
+  ]);
+  expect(await days(canary, 'Atlantic/Canary')).toEqual([
+    ['2026-02-28', 0],
+    ['2026-03-01', 3],
+  ]);
+  const watcher = await createClient({ url: redisUrl }).connect();
+  try {
+    const keys = await watcher.keys(`albaran:calls:${madrid.id}:*`);
+    expect(keys.sort()).toEqual([`albaran:calls:${madrid.id}:2026-03-01`, `albaran:calls:${madrid.id}:2026-03-02`]);
+    for (const key of keys) expect(await watcher.ttl(key)).toBeGreaterThan(7 * 24 * 3600);
   } finally {
     watcher.destroy();
   }

@@ -6,12 +6,14 @@ import { addAccountCreate } from './commands/account-create.ts';
 import { addAccountList } from './commands/account-list.ts';
 import { addAccountSet } from './commands/account-set.ts';
 import { addDemo } from './commands/demo.ts';
+import { addDistribute } from './commands/distribute.ts';
 import { addExport } from './commands/export.ts';
 import { addImport } from './commands/import.ts';
 import { addKeyCreate } from './commands/key-create.ts';
 import { addKeyList } from './commands/key-list.ts';
 import { addKeyRevoke } from './commands/key-revoke.ts';
 import { addMigrate } from './commands/migrate.ts';
+import { addRenew } from './commands/renew.ts';
 import { addServe } from './commands/serve.ts';
 import { addUserCreate } from './commands/user-create.ts';
 import { addUserGrant } from './commands/user-grant.ts';
@@ -29,7 +31,7 @@ export function makeProgram(interruption: Interruption): Command {
     .showHelpAfterError('(--help tells more)')
     .exitOverride();
   const tools = commandTools(program, interruption);
-  for (const add of [addServe, addMigrate, addDemo, addImport, addExport]) add(program, tools);
+  for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addDistribute]) add(program, tools);
   const account = program.command('account').description('companies');
   for (const add of [addAccountCreate, addAccountSet, addAccountList]) add(account, tools);
   const key = program.command('key').description('API keys of a company');

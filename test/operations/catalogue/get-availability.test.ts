@@ -142,6 +142,22 @@ test('[DLV-06] an invoice’s own lines reserve too; those that come from a note
   expect((await availability(acme, 10, '2026-03-01', '2026-03-04')).minimo_disponible).toBe(100);
 });
 
+test('[DLV-06] a note reserves no more once it is invoiced; an invoice written by itself reserves', async () => {
+  const acme = await server.company(catalogue);
+  const dates = { startDate: '2026-03-01', endDate: '2026-03-02' };
+  const detalles = [{ cantidad: 2, articulo_fk: 13, importe_unitario: 9, ...dates }];
+  const note = await acme.post('/delivery-notes', { cliente: { id: 1 }, pedido: { obra: 'Boda' }, detalles });
+  const invoiced = await acme.post('/invoices', { albaranes: [note.body.data] });
+  expect(invoiced.body.errorMsg).toBe('');
+  expect(await availability(acme, 13, '2026-03-02', '2026-03-02')).toMatchObject({ minimo_disponible: 5.5 });
+  const own = await acme.post('/invoices', { cliente: { id: 1 }, pedido: { obra: 'Feria' }, detalles });
+  expect(own.body.errorMsg).toBe('');
+  expect(await availability(acme, 13, '2026-03-02', '2026-03-03')).toMatchObject({
+    stock: 7.5,
+    dias: [{ reservado: 4 }, { reservado: 0 }],
+  });
+});
+
 test('one unit unless told how many; a quantity is more than 0, and its fractions count exactly', async () => {
   const acme = await server.company([
     ...catalogue,

@@ -321,8 +321,7 @@ ${days.some(({ calls }, index) => calls > 0 && index < days.length - 1) ? daysTa
         ? say('Hoy', 'Today')
         : day.toLocaleString(language === 'en' ? 'en-GB' : 'es', { weekday: 'short', day: 'numeric', month: 'short' });
     return html`<table class="days">
-<caption>${say('Los últimos siete días', 'The last seven days')}</caption>
-<thead class="unseen"><tr><th scope="col">${say('Día', 'Day')}</th><td></td><th scope="col">${say('Llamadas', 'Calls')}</th></tr></thead>
+<caption>${say('Llamadas de los últimos siete días', 'Calls of the last seven days')}</caption>
 <tbody>${days.map(
       ({ day, calls }, index) => html`<tr>
 <th scope="row"><time datetime="${day.toString()}">${name(day, index)}</time></th>

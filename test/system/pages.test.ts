@@ -125,6 +125,10 @@ test.each([
       })
       .execute(),
   );
+  const yesterday = Temporal.Now.plainDateISO('Europe/Madrid').subtract({ days: 1 }).toString();
+  await server.service.database.transaction(company.id, { write: true }, (db) =>
+    db.insertInto('quota_days').values({ account_id: company.id, day: yesterday, calls: 1_234_567 }).execute(),
+  );
   await using opened = await openPage(view);
   const { page, complaints } = opened;
   const look = async (name: string) => {
@@ -152,6 +156,7 @@ test.each([
   await page.locator('#name').fill('Tienda');
   await submit();
   await page.locator('#new-key').waitFor();
+  expect(await page.locator('.days tr').count()).toBe(7);
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look('integrations, all open');
   await page.goto(`${HOME}?company=${other.slug}`);

@@ -43,6 +43,9 @@ export interface EconomicsRange extends DateRange {
   timeZone: string;
 }
 
+/** Of a closed time entry: exact seconds less the pauses, never negative. FIC-03 */
+export const WORKED_SECONDS = sql<number>`greatest(extract(epoch from exit_at - entry_at) - break_minutes * 60, 0)`;
+
 /** What the figures are made of, and by what they are grouped. */
 interface Facts {
   /** CTEs that the rest stands on, each with its comma. */
@@ -70,7 +73,7 @@ function economicsBy(facts: Facts, range: EconomicsRange): RawBuilder<unknown> {
     with ${first} entry as (${entries}),
     worked as (
       select project_id, employee_id, machine_id, (entry_at at time zone ${timeZone})::date as day,
-        greatest(extract(epoch from exit_at - entry_at) - break_minutes * 60, 0) as seconds
+        ${WORKED_SECONDS} as seconds
       from entry),
     per_day as (
       select project_id, employee_id, day, sum(seconds) as seconds from worked group by project_id, employee_id, day),

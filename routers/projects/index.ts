@@ -1,11 +1,13 @@
+import { getProject } from './get-project.ts';
 import { listProjectStates } from './list-project-states.ts';
+import { listProjectTimes } from './list-project-times.ts';
 import { listProjects } from './list-projects.ts';
 import { listTaskStates } from './list-task-states.ts';
 import { listTasks } from './list-tasks.ts';
 import { reportResults } from './report-results.ts';
 
 export const projects = {
-  projects: { list: listProjects },
+  projects: { list: listProjects, get: getProject, listTimes: listProjectTimes },
   projectStates: { list: listProjectStates },
   resultsReport: { get: reportResults },
   tasks: { list: listTasks },

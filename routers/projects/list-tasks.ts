@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
+import { overdue } from './task.ts';
 
 const task = z.object({
   tareaId: sealedId('task'),
@@ -35,7 +35,7 @@ export const listTasks = operation({
   output: paged('total_tareas', 'tareas', task),
   async handler({ input, db, accountId, today }) {
     const { proyectoId, estadoId, fecha_inicio, fecha_fin, vencidas } = input;
-    const overdue = sql<boolean>`coalesce(t.progress < 100 and t.planned_end_date < ${today.toString()}::date, false)`;
+    const late = overdue(today);
     const selected = db
       .selectFrom('tasks as t')
       .where('t.account_id', '=', accountId)
@@ -51,7 +51,7 @@ export const listTasks = operation({
       .$if(fecha_fin !== undefined, (q) =>
         q.where((eb) => eb.or([eb('t.start_date', 'is', null), eb('t.start_date', '<=', fecha_fin ?? '')])),
       )
-      .$if(vencidas === true, (q) => q.where(overdue));
+      .$if(vencidas === true, (q) => q.where(late));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
       selected
@@ -66,7 +66,7 @@ export const listTasks = operation({
         )
         .select(['t.id', 't.title', 't.project_id', 'p.number', 'p.description', 't.state_id', 's.title as state'])
         .select(['t.owner_id', 'e.first_name', 'e.last_name', 't.start_date', 't.planned_end_date', 't.progress'])
-        .select(['t.budgeted_amount', overdue.as('overdue')])
+        .select(['t.budgeted_amount', late.as('overdue')])
         .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
         .orderBy('t.id')
         .limit(input.por_pagina)

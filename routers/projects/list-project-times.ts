@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { id } from '../shared/id.ts';
+import { LONG_PAGE, optionalDates, page, paged, pageOf } from '../shared/schemas.ts';
+import { readTimeEntries, timeEntriesWithin, timeEntry } from '../time/time-entry.ts';
+import { WORKED_SECONDS } from './economics.ts';
+
+/**
+ * The time entries that count for a project, by entry date: its own, and those of its tasks that have no project. Open ones
+ * are listed and counted in `total_fichajes`; `total_horas` is the exact sum of the closed ones in decimal hours, rounded
+ * once, as in the project's economics. No money. PRJ-01, FIC-01..04
+ */
+export const listProjectTimes = operation({
+  title: 'Horas de un proyecto',
+  description:
+    'Fichajes cargados a un proyecto o a sus tareas, con el total de horas. proyectoId: de consultar_proyectos. Para lo que cuestan: obtener_proyecto.',
+  rest: ['GET /projects/{proyectoId}/times'],
+  alias: 'consultarHorasProyecto',
+  scope: 'svc.read',
+  input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates(), ...page(LONG_PAGE) },
+  output: z.object({ total_horas: z.number(), ...paged('total_fichajes', 'fichajes', timeEntry).shape }),
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const { proyectoId } = input;
+    // As a list, so that the index on the task serves it.
+    const tasks = sql`(select array_agg(id) from tasks where account_id = ${accountId} and project_id = ${proyectoId})::bigint[]`;
+    const selected = timeEntriesWithin(db, { accountId, timeZone, ...input }).where(
+      sql<boolean>`(t.project_id = ${proyectoId} or t.project_id is null and t.task_id = any(${tasks}))`,
+    );
+    const [{ total, hours }, fichajes] = await Promise.all([
+      selected
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .select(
+          sql<number>`round(coalesce(sum(${WORKED_SECONDS}) filter (where exit_at is not null), 0) / 3600, 2)`.as(
+            'hours',
+          ),
+        )
+        .executeTakeFirstOrThrow(),
+      readTimeEntries(selected, input, timeZone),
+    ]);
+    return { total_horas: hours, total_fichajes: total, ...pageOf(total, input), fichajes };
+  },
+});

@@ -1,10 +1,11 @@
 // The published client against a real server, and its retries against a network that fails on purpose.
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { AlbaranError, type ClientOptions, createClient, type TimeEntriesListOutput } from '../../client/src/index.ts';
-import { type Company, type FileRecord, startServer } from '../helpers/world.ts';
+import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
 const server = await startServer();
 afterAll(() => server.stop());
@@ -95,6 +96,13 @@ describe('calls', () => {
     expect(requests).toEqual([{ method: 'GET', path: '/trpc/timeEntries.list,funnels.list,employees.get', key: null }]);
   });
 
+  test('more reads than a request holds travel in several', async () => {
+    const { client, requests } = await world();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => client.funnels.list()));
+    expect(answers.map(({ total_funnels }) => total_funnels)).toEqual(Array(60).fill(1));
+    expect(requests.map(({ path }) => path.split(',').length)).toEqual([50, 10]);
+  });
+
   test('[IDEM-01] writes go one by one, each with a key of its own', async () => {
     const { company, client, requests } = await world();
     const numbers = await Promise.all([
@@ -179,19 +187,28 @@ describe('errors', () => {
 });
 
 describe('a network that fails', () => {
-  /** Before the server: carries out each request, and loses the first replies. */
-  async function lossyProxy(losses: number) {
-    const keys: unknown[] = [];
+  /** What a request meets: the service's answer, silence, the answer lost on its way back, or another's answer. */
+  type Fate = 'answer' | 'silence' | 'loss' | { status: number; retryAfter?: string };
+
+  /** Before the server: each request meets the next of these fates; the last one stands for all that follow. */
+  async function proxyOf(...fates: Fate[]) {
+    const requests: { key: unknown; at: number; left: Promise<unknown> }[] = [];
     const proxy = createServer(async (request, response) => {
       const { method = 'GET', url, headers } = request;
-      keys.push(headers['x-idempotency-key']);
+      const fate = fates[Math.min(requests.length, fates.length - 1)];
+      requests.push({ key: headers['x-idempotency-key'], at: performance.now(), left: once(request.socket, 'close') });
+      if (fate === 'silence') return;
+      if (typeof fate === 'object') {
+        const more = fate.retryAfter === undefined ? {} : { 'retry-after': fate.retryAfter };
+        return response.writeHead(fate.status, { 'content-type': 'text/html', ...more }).end('<h1>No</h1>');
+      }
       const sent = Object.fromEntries(
         Object.entries(headers).filter(([name]) => name.startsWith('x-') || name === 'content-type'),
       ) as Record<string, string>;
       const body = method === 'GET' ? undefined : await buffer(request);
       const answer = await fetch(server.url + url, { method, headers: sent, body });
       const text = await answer.text();
-      if (keys.length <= losses) return request.socket.destroy();
+      if (fate === 'loss') return request.socket.destroy();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
@@ -200,30 +217,116 @@ describe('a network that fails', () => {
       proxy.closeAllConnections();
       proxy.close();
     };
-    return { baseUrl: `http://127.0.0.1:${port}`, keys, [Symbol.dispose]: stop };
+    /** How long the client waited before each request but the first, in milliseconds. */
+    const waits = () => requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
+    return { baseUrl: `http://127.0.0.1:${port}`, requests, waits, [Symbol.dispose]: stop };
   }
 
   test('[IDEM-01] a write whose reply was lost is sent again with its key, and done once', async () => {
-    using proxy = await lossyProxy(2);
+    using proxy = await proxyOf('loss', 'loss', 'answer');
     const { company, client } = await world({ baseUrl: proxy.baseUrl });
     const created = await client.opportunities.create(lead('Placas'));
     expect(created).toBeTypeOf('number');
     expect(await titles(company)).toEqual(['Placas']);
-    expect(proxy.keys).toHaveLength(3);
-    expect(new Set(proxy.keys).size).toBe(1);
+    const keys = proxy.requests.map(({ key }) => key);
+    expect(keys).toHaveLength(3);
+    expect(keys[0]).toMatch(/^[\w-]{36}$/);
+    expect(new Set(keys).size).toBe(1);
   });
 
   test('a read whose reply was lost is asked again', async () => {
-    using proxy = await lossyProxy(1);
+    using proxy = await proxyOf('loss', 'answer');
     const { client } = await world({ baseUrl: proxy.baseUrl });
     expect((await client.funnels.list()).total_funnels).toBe(1);
   });
 
   test('attempts are bounded', async () => {
-    using proxy = await lossyProxy(Number.POSITIVE_INFINITY);
+    using proxy = await proxyOf('loss');
     const { client } = await world({ baseUrl: proxy.baseUrl, maxRetries: 1 });
     expect(await failure(client.funnels.list())).toMatchObject({ code: 0, requestId: '' });
-    expect(proxy.keys).toHaveLength(2);
+    expect(proxy.requests).toHaveLength(2);
+  });
+
+  test('each wait is longer than the one before, a quarter of a second at first', async () => {
+    using proxy = await proxyOf({ status: 502 }, { status: 504 }, 'answer');
+    const { client } = await world({ baseUrl: proxy.baseUrl });
+    expect((await client.funnels.list()).total_funnels).toBe(1);
+    const [first = 0, second = 0] = proxy.waits();
+    // Timers may be a millisecond early.
+    expect(first).toBeGreaterThanOrEqual(249);
+    expect(second).toBeGreaterThanOrEqual(499);
+  });
+
+  test("[IDEM-01] a write comes back after a proxy's Retry-After, with its key", async () => {
+    using proxy = await proxyOf({ status: 503, retryAfter: '1' }, 'answer');
+    const { company, client } = await world({ baseUrl: proxy.baseUrl });
+    await client.opportunities.create(lead('Placas'));
+    expect(await titles(company)).toEqual(['Placas']);
+    expect(proxy.waits()[0]).toBeGreaterThanOrEqual(999);
+    expect(proxy.requests[1]?.key).toBe(proxy.requests[0]?.key);
+  });
+
+  test('an attempt without an answer is given up at its time limit, and its connection with it', async () => {
+    using proxy = await proxyOf('silence');
+    const { client } = await world({ baseUrl: proxy.baseUrl, maxRetries: 1 });
+    const error = await failure(client.opportunities.create(lead('Placas'), { timeoutMs: 50 }));
+    expect(error).toMatchObject({ code: 0, message: 'El servicio no ha respondido en 50 ms' });
+    expect(proxy.requests).toHaveLength(2);
+    await Promise.all(proxy.requests.map(({ left }) => left));
+  });
+
+  test('a call that is stopped rejects with the reason, and hangs up', async () => {
+    using proxy = await proxyOf('silence');
+    const { client } = await world({ baseUrl: proxy.baseUrl });
+    const controller = new AbortController();
+    const call = client.funnels.list({}, { signal: controller.signal });
+    const reason = new Error('no longer needed');
+    await vi.waitUntil(() => proxy.requests.length > 0);
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    await proxy.requests[0]?.left;
+    expect(proxy.requests).toHaveLength(1);
+  });
+});
+
+describe("[LIM-01] the company's quota", () => {
+  const spent = async (clock: TestClock) => {
+    const own = await startServer({ clock, quotaPerMinute: 1 });
+    const { headers } = await own.company(records);
+    const clientWith = (options: Partial<ClientOptions>) =>
+      createClient({
+        baseUrl: own.url,
+        apiKey: headers['x-api-key'],
+        apiSecret: headers['x-api-secret'],
+        ...options,
+      });
+    await clientWith({}).funnels.list();
+    return { clientWith, [Symbol.asyncDispose]: own.stop };
+  };
+
+  test('once spent is a 429 that says when to come back', async () => {
+    await using service = await spent(new TestClock('2026-03-02T10:00:20Z'));
+    const error = await failure(service.clientWith({ maxRetries: 0 }).funnels.list());
+    expect(error).toMatchObject({ code: 429, message: expect.stringContaining('cuota') });
+    expect(error.retryAfterSeconds).toBeGreaterThan(0);
+    expect(error.retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+
+  test('is waited for, as long as the service says', async () => {
+    const clock = new TestClock('2026-03-02T10:00:59Z');
+    await using service = await spent(clock);
+    const asked: number[] = [];
+    const client = service.clientWith({
+      fetch: async (input, init) => {
+        asked.push(performance.now());
+        const answer = await fetch(input, init);
+        clock.set('2026-03-02T10:01:00Z');
+        return answer;
+      },
+    });
+    expect((await client.funnels.list()).total_funnels).toBe(1);
+    expect(asked).toHaveLength(2);
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(999);
   });
 });
 

@@ -107,6 +107,7 @@ test('records that the service made travel too, under the ref @<id>', async () =
     ['/delivery-notes', { cliente: { id: 1 }, pedido, detalles }],
     ['/delivery-notes', { cliente: { cif: 'B-1', nombre_fiscal: 'Nuevo', email: 'a@b.example' }, pedido, detalles }],
     ['/recurring-invoices', { cliente: { cif: 'B1' }, pedido, detalles }],
+    ['/invoices', { cliente: { id: 1 }, pedido, detalles }],
     [
       '/crm/opportunities',
       { datos: { funnel_fk: 1, etapa_fk: 1, descripcion: 'Nave', email_contacto: 'rita@nilo.example' } },

@@ -1,7 +1,7 @@
 // What every command stands on: the settings, the database for as long as it takes, and how it answers (text for people,
 // JSON with --json). What a command does is in commands/.
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Author } from '../platform/audit.ts';
 import { Database } from '../platform/database.ts';
 import { type Config, readConfig } from './config.ts';
@@ -64,6 +64,16 @@ export const commandTools = (program: Command, interruption: Interruption): Comm
     },
   };
 };
+
+/** An option's date, `YYYY-MM-DD`. */
+export function plainDate(text: string): Temporal.PlainDate {
+  try {
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
+  } catch {
+    // Not a day of the calendar.
+  }
+  throw new InvalidArgumentError('Expected a date YYYY-MM-DD.');
+}
 
 /** Columns under their titles, as wide as they need to be. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -2,6 +2,7 @@
 // from the schema below (scripts/generate-docs.ts). Nothing else reads process.env for a setting.
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { Cron } from 'croner';
 import { z } from 'zod';
 import { Failure } from './failure.ts';
 
@@ -41,6 +42,14 @@ const isProxy = (text: string) => {
 const split = (text: string) => text.split(',').map((part) => part.trim());
 const list = (item: z.ZodString) => z.string().transform(split).pipe(z.array(item));
 const yesOrNo = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] });
+const isSchedule = (text: string) => {
+  try {
+    // A date alone is a schedule of one time to croner.
+    return !/^\d{4}-/.test(text) && new Cron(text, { timezone: 'UTC', paused: true }).nextRun() !== null;
+  } catch {
+    return false;
+  }
+};
 const TRUE_OR_FALSE = '`true` or `false`';
 
 /** The variables, in the order of the reference. Unset and empty mean the default. */
@@ -139,6 +148,15 @@ export const variables = z.object({
     description:
       'Whether every answer is checked against its schema before it is sent; one that does not fit is a 500.',
   }),
+  RENEWALS: z
+    .string()
+    .refine((text) => text === 'off' || isSchedule(text))
+    .default('0 * * * *')
+    .meta({
+      expected: 'a cron pattern such as `0 * * * *`, or `off`',
+      description:
+        'When, in UTC, the renewals of recurring services that are due are issued as delivery notes: each by its company’s own day, so every hour does it in the first of the day. Of several processes one does it; at its start the service catches up. `off` leaves it to `albaran renew`.',
+    }),
   METRICS_TOKEN: z.string().min(16).optional().meta({
     expected: 'at least 16 characters',
     standard: 'no metrics',
@@ -236,6 +254,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
     },
     redisUrl: data.REDIS_URL,
     idKeys: data.ID_KEYS,
+    renewals: data.RENEWALS === 'off' ? undefined : data.RENEWALS,
     quotaPerMinute: data.QUOTA_PER_MINUTE,
     failedKeysPerMinute: data.FAILED_KEYS_PER_MINUTE,
     shutdownTimeoutMs: data.SHUTDOWN_TIMEOUT_MS,

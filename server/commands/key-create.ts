@@ -1,7 +1,6 @@
 // `albaran key create`
-import { InvalidArgumentError } from 'commander';
 import { createKey } from '../../platform/api-keys.ts';
-import { type AddCommand, commandAuthor, fields } from '../command.ts';
+import { type AddCommand, commandAuthor, fields, plainDate } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
 
@@ -26,12 +25,3 @@ export const addKeyCreate: AddCommand = (parent, { onDatabase }) =>
         return { json: created, text: `${fields({ ...created })}\n\nThe secret is not kept: note it down now.` };
       }),
     );
-
-function plainDate(text: string): Temporal.PlainDate {
-  try {
-    if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
-  } catch {
-    // Not a day of the calendar.
-  }
-  throw new InvalidArgumentError('Expected a date YYYY-MM-DD.');
-}

@@ -44,8 +44,9 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
   const opening = openDatabase(config, { adopt: true, log: (line) => log.info(line) });
   opening.catch(() => {});
   // Loaded while the database starts.
-  const [{ makeHttp }, { openService }] = await Promise.all([
+  const [{ makeHttp }, { followSchedule }, { openService }] = await Promise.all([
     import('../http.ts'),
+    import('../renewal-schedule.ts'),
     import('../../platform/service.ts'),
   ]);
   await using opened = await opening;
@@ -68,6 +69,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     throw new Failure(oneLine(error), { cause: error });
   });
   let limit = hurry;
+  let renewals: Promise<void> | undefined;
   try {
     const { database } = service;
     const demo = config.demo
@@ -79,13 +81,16 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     service.baseUrl ||= url;
     if (demo || process.stdout.isTTY) console.log(await greeting(service.baseUrl, database, demo));
 
+    if (config.renewals) renewals = followSchedule({ ...service, directUrl: opened.directUrl }, config.renewals, stop);
+
     await aborted(stop);
     log.info('stopping');
     limit = AbortSignal.any([hurry, AbortSignal.timeout(config.shutdownTimeoutMs)]);
     if (!(await drain(http, limit))) log.warn('calls under way were cut off');
   } finally {
     // What still waits for the database when time is up, waits no longer.
-    await Promise.race([service.close(), aborted(limit)]);
+    const closed = Promise.resolve(renewals).then(() => service.close());
+    await Promise.race([closed, aborted(limit)]);
   }
 }
 

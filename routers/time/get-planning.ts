@@ -1,11 +1,12 @@
-import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import type { Db } from '../../platform/database.ts';
 import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { person, requiredDates } from '../shared/schemas.ts';
 
 const MAX_DAYS = 92;
+const SATURDAY = 6;
 
 const day = z.object({
   fecha: z.string(),
@@ -16,13 +17,6 @@ const day = z.object({
     .nullable(),
   tareas: z.array(z.object({ tareaId: sealedId('task'), titulo: z.string() })),
 });
-
-interface Row {
-  id: number;
-  first_name: string;
-  last_name: string;
-  days: z.input<typeof day>[];
-}
 
 /**
  * What each person has ahead, day by day: active people, and those with a contract in force at some moment of the range; the one
@@ -49,57 +43,138 @@ export const getPlanning = operation({
     empleados: z.array(person.extend({ dias: z.array(day) })),
   }),
   async handler({ input: { fecha_inicio: from, fecha_fin: to, empleadoId, proyectoId }, db, accountId }) {
-    if (Temporal.PlainDate.from(from).until(to).days >= MAX_DAYS) {
+    const first = Temporal.PlainDate.from(from);
+    const length = first.until(to).days + 1;
+    if (length > MAX_DAYS) {
       throw badField('fecha_fin', `el rango máximo es de ${MAX_DAYS} días`);
     }
-    const only = (wanted: unknown, condition: RawBuilder<unknown>) => (wanted ? condition : sql``);
-    const { rows } = await sql<Row>`
-      with day as materialized (
-        select d.day, extract(isodow from d.day) < 6 and not exists (select from calendar_entries c
-          where c.account_id = ${accountId} and d.day between c.start_date and c.end_date) as working
-        from (select ${from}::date + n as day from generate_series(0, ${to}::date - ${from}::date) n) d),
-      contract as (
-        select distinct on (c.employee_id, d.day) c.employee_id, d.day, c.minimum_daily_hours as hours
-        from contracts c join day d on d.day between c.start_date and coalesce(c.end_date, 'infinity')
-        where c.account_id = ${accountId} ${only(empleadoId, sql`and c.employee_id = ${empleadoId}`)}
-        order by c.employee_id, d.day, c.start_date desc, c.id desc),
-      absence as (
-        select distinct on (a.employee_id, d.day) a.employee_id, d.day, json_build_object('titulo', a.title,
-          'tipo', a.day_type, 'tipo_titulo', t.title, 'autorizada', a.authorised) as shown
-        from absences a join day d on d.day between a.start_date and a.end_date
-        join day_types t on t.account_id = ${accountId} and t.code = a.day_type
-        where a.account_id = ${accountId} and not a.rejected
-          ${only(empleadoId, sql`and a.employee_id = ${empleadoId}`)}
-        order by a.employee_id, d.day, a.authorised desc, a.start_date, a.id),
-      task as (
-        select t.owner_id as employee_id, d.day, json_agg(json_build_object('tareaId', t.id, 'titulo', t.title)
-          order by t.planned_end_date nulls last, t.id) as shown
-        from tasks t join day d
-          on d.day between coalesce(t.start_date, '-infinity') and coalesce(t.planned_end_date, 'infinity')
-        where t.account_id = ${accountId} and not t.deleted and t.progress < 100
-          ${only(empleadoId, sql`and t.owner_id = ${empleadoId}`)}
-          ${only(proyectoId, sql`and t.project_id = ${proyectoId}`)}
-        group by t.owner_id, d.day)
-      select e.id, e.first_name, e.last_name, json_agg(json_build_object('fecha', d.day, 'laborable', d.working,
-        'horas_previstas', case when d.working then coalesce(c.hours, 0) else 0 end,
-        'ausencia', a.shown, 'tareas', coalesce(t.shown, '[]')) order by d.day) as days
-      from employees e cross join day d
-      left join contract c on c.employee_id = e.id and c.day = d.day
-      left join absence a on a.employee_id = e.id and a.day = d.day
-      left join task t on t.employee_id = e.id and t.day = d.day
-      where e.account_id = ${accountId}
-        and ${empleadoId ? sql`e.id = ${empleadoId}` : sql`(e.active or e.id in (select employee_id from contract))`}
-        ${only(proyectoId, sql`and e.id in (select employee_id from task)`)}
-      group by e.account_id, e.id
-      order by e.last_name, e.first_name, e.id`.execute(db);
+    const overlapping = { accountId, empleadoId, from, to };
+    const [people, contracts, closures, absences, tasks] = await Promise.all([
+      db
+        .selectFrom('employees')
+        .select(['id', 'first_name', 'last_name', 'active'])
+        .where('account_id', '=', accountId)
+        .$if(empleadoId !== undefined, (q) => q.where('id', '=', empleadoId ?? 0))
+        .orderBy('last_name')
+        .orderBy('first_name')
+        .orderBy('id')
+        .execute(),
+      contractsIn(db, overlapping),
+      db
+        .selectFrom('calendar_entries')
+        .select(['start_date', 'end_date'])
+        .where('account_id', '=', accountId)
+        .where('start_date', '<=', to)
+        .where('end_date', '>=', from)
+        .execute(),
+      absencesIn(db, overlapping),
+      tasksIn(db, { ...overlapping, proyectoId }),
+    ]);
+    const contractsOf = Map.groupBy(contracts, ({ employee_id }) => employee_id);
+    const absencesOf = Map.groupBy(absences, ({ employee_id }) => employee_id);
+    const tasksOf = Map.groupBy(tasks, ({ owner_id }) => owner_id);
+    const days = Array.from({ length }, (_, index) => {
+      const date = first.add({ days: index });
+      const fecha = date.toString();
+      return { fecha, laborable: date.dayOfWeek < SATURDAY && !closures.some(covers(fecha)) };
+    });
+    const planned = people.filter(
+      ({ id, active }) =>
+        (active || empleadoId !== undefined || contractsOf.has(id)) && (proyectoId === undefined || tasksOf.has(id)),
+    );
     return {
       periodo: { desde: from, hasta: to },
-      empleados: rows.map((row) => ({
-        empleadoId: row.id,
-        nombre: row.first_name,
-        apellidos: row.last_name,
-        dias: row.days,
+      empleados: planned.map(({ id, first_name, last_name }) => ({
+        empleadoId: id,
+        nombre: first_name,
+        apellidos: last_name,
+        dias: days.map(({ fecha, laborable }) => {
+          const contract = contractsOf.get(id)?.find(covers(fecha));
+          const absence = absencesOf.get(id)?.find(covers(fecha));
+          return {
+            fecha,
+            laborable,
+            horas_previstas: laborable ? (contract?.minimum_daily_hours ?? 0) : 0,
+            ausencia: absence
+              ? {
+                  titulo: absence.title,
+                  tipo: absence.day_type,
+                  tipo_titulo: absence.type,
+                  autorizada: absence.authorised,
+                }
+              : null,
+            tareas: (tasksOf.get(id) ?? [])
+              .filter(covers(fecha))
+              .map((task) => ({ tareaId: task.id, titulo: task.title })),
+          };
+        }),
       })),
     };
   },
 });
+
+interface Span {
+  start_date: string | null;
+  end_date: string | null;
+}
+
+/** Whether a span, both ends included and a missing one open, holds this day. */
+const covers =
+  (day: string) =>
+  ({ start_date, end_date }: Span) =>
+    (start_date === null || start_date <= day) && (end_date === null || end_date >= day);
+
+interface Overlapping {
+  accountId: number;
+  empleadoId: number | undefined;
+  from: string;
+  to: string;
+}
+
+/** The most recent first. */
+const contractsIn = (db: Db, { accountId, empleadoId, from, to }: Overlapping) =>
+  db
+    .selectFrom('contracts')
+    .select(['employee_id', 'start_date', 'end_date', 'minimum_daily_hours'])
+    .where('account_id', '=', accountId)
+    .where('start_date', '<=', to)
+    .where((eb) => eb.or([eb('end_date', 'is', null), eb('end_date', '>=', from)]))
+    .$if(empleadoId !== undefined, (q) => q.where('employee_id', '=', empleadoId ?? 0))
+    .orderBy('start_date', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+
+/** Those that were not rejected: the authorised ones first, then by start. */
+const absencesIn = (db: Db, { accountId, empleadoId, from, to }: Overlapping) =>
+  db
+    .selectFrom('absences as a')
+    .innerJoin('day_types as t', (join) =>
+      join.onRef('t.account_id', '=', 'a.account_id').onRef('t.code', '=', 'a.day_type'),
+    )
+    .select(['a.employee_id', 'a.start_date', 'a.end_date', 'a.title', 'a.day_type', 't.title as type', 'a.authorised'])
+    .where('a.account_id', '=', accountId)
+    .where('a.rejected', '=', false)
+    .where('a.start_date', '<=', to)
+    .where('a.end_date', '>=', from)
+    .$if(empleadoId !== undefined, (q) => q.where('a.employee_id', '=', empleadoId ?? 0))
+    .orderBy('a.authorised', 'desc')
+    .orderBy('a.start_date')
+    .orderBy('a.id')
+    .execute();
+
+/** Those of somebody, neither finished nor deleted, by planned end, none last. */
+const tasksIn = (db: Db, { accountId, empleadoId, proyectoId, from, to }: Overlapping & { proyectoId?: number }) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'owner_id', 'start_date', 'planned_end_date as end_date'])
+    .where('account_id', '=', accountId)
+    .where('owner_id', 'is not', null)
+    .where('deleted', '=', false)
+    .where('progress', '<', 100)
+    .where((eb) => eb.or([eb('start_date', 'is', null), eb('start_date', '<=', to)]))
+    .where((eb) => eb.or([eb('planned_end_date', 'is', null), eb('planned_end_date', '>=', from)]))
+    .$if(empleadoId !== undefined, (q) => q.where('owner_id', '=', empleadoId ?? 0))
+    .$if(proyectoId !== undefined, (q) => q.where('project_id', '=', proyectoId ?? 0))
+    .orderBy('planned_end_date', (order) => order.asc().nullsLast())
+    .orderBy('id')
+    .execute();

@@ -351,6 +351,6 @@ test('[TSK-02] [AUS-01] [PRJ-02] every day of generated companies is what a look
         })),
       ).toEqual(expected);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 }, 60_000);

@@ -1,0 +1,44 @@
+// The README's calls, run as a reader would: on a first start with the demo company, with the key that it prints.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { ownDatabase } from '../helpers/own-database.ts';
+import { serve } from './processes.ts';
+
+const README = new URL('../../README.md', import.meta.url);
+
+/** The commands of a section, in their order. */
+async function commandsOf(section: string): Promise<string[]> {
+  const text = (await readFile(README, 'utf8')).split('\n## ').find((part) => part.startsWith(`${section}\n`)) ?? '';
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands);
+}
+
+test('every call of the README is answered well', { timeout: 90_000 }, async () => {
+  await using database = await ownDatabase();
+  await using server = await serve({ DATABASE_URL: database.url });
+  const key = /ak_[\w-]+/.exec(await server.says(/API key +ak_/))?.[0] ?? '';
+  const secret = /sk_[\w-]+/.exec(await server.says(/Secret +sk_/))?.[0] ?? '';
+  const [exports = '', ...calls] = await commandsOf('First calls');
+  expect(exports).toBe('export ALBARAN_KEY=ak_... ALBARAN_SECRET=sk_...\n');
+  const tour = await commandsOf('A tour');
+  expect(calls.length).toBeGreaterThanOrEqual(3);
+  expect(tour.length).toBeGreaterThanOrEqual(5);
+
+  const script = [...calls, ...tour].join('\necho\n').replaceAll('http://127.0.0.1:3000', server.url);
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    env: { ...process.env, ALBARAN_KEY: key, ALBARAN_SECRET: secret },
+  });
+  // The connector answers in an event of a stream.
+  const answers = stdout
+    .split('\n')
+    .flatMap((line) => (/^(event: .*)?$/.test(line) ? [] : [line.replace('data: ', '')]));
+  expect(answers.length).toBeGreaterThanOrEqual(12);
+  for (const answer of answers) expect(answer).toMatch(/^\{"errorCode":200,|^\{"(result|jsonrpc)":/);
+  const [lead, won] = answers.filter((answer) => answer.includes('"titulo":"Cableado de la terraza"'));
+  expect(lead).toContain('"etapa_anterior":');
+  expect(won).toContain('"resultado":"ganado"');
+  // One reserved of three on two days; the note invoiced once.
+  expect(stdout).toContain('"stock":3,"minimo_disponible":2,"disponible":true');
+  expect(stdout.match(/"proviene_albaranes":1/g)).toHaveLength(2);
+});

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../bridges/openapi.ts';
 import { operations } from '../../bridges/operations.ts';
 import { demoCompany } from '../../entities/account-file/demo/index.ts';
 import { KINDS, type Kind } from '../../platform/ids.ts';
 import { idMarks } from '../../routers/shared/id.ts';
-import { unwrap } from '../../routers/shared/walk.ts';
+import { idSites, unwrap } from '../../routers/shared/walk.ts';
+import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../helpers/examples.ts';
 import { type Answer, type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 
 interface Parameter {
@@ -156,35 +157,137 @@ describe('what the server answers', () => {
         const inPath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
         const inQuery = Object.entries(input).filter(([name]) => !parameters.includes(name));
         const answer = await company.get(inPath, Object.fromEntries(inQuery));
-        expect(answer, `GET ${inPath}: ${answer.text}`).toMatchObject({ status: 200 });
-        expectDescribed('GET', `/api/v1${path}`, answer);
+        expectDescribed({ method: 'GET', url: `/api/v1${path}` }, answer, 200);
       }
       const answer = await company.alias(operation.alias, input);
-      expect(answer, `POST /${operation.alias}: ${answer.text}`).toMatchObject({ status: 200 });
-      expectDescribed('POST', `/${operation.alias}`, answer);
+      expectDescribed({ method: 'POST', url: `/${operation.alias}` }, answer, 200);
     }
   });
 
-  test('[ENV-02] is as described when it is an error', async () => {
-    await using server = await startServer();
-    const company = await server.company([{ coleccion: 'empleados', nombre: 'Ana' }]);
-    for (const { alias, write } of operations) {
-      const path = `/${alias}`;
-      const answers = {
-        400: await company.alias(alias, { fecha_inicio: 1, datos: 1, detalles: 1 }, { 'x-idempotency-key': 'ñ' }),
-        401: await server.request(path, { method: 'POST' }),
-        415: await server.request(path, { method: 'POST', headers: company.headers, body: 'text' }),
-        ...(write && {
-          403: await server.request(path, { method: 'POST', headers: await company.newKey(true) }),
-        }),
-      };
-      for (const answer of Object.values(answers)) expectDescribed('POST', path, answer);
+  test('is as described: every write, at each of its paths and at its alias', { timeout: 120_000 }, async () => {
+    await using server = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    for (const call of calls.filter(({ write }) => write)) {
+      const answer = await send(server, await newCompany(server), call, inputOf(call));
+      expectDescribed(call, answer, 200);
     }
-    const missing = await company.get('/employees/999999999');
-    expect(missing.status).toBe(404);
-    expectDescribed('GET', '/api/v1/employees/{empleadoId}', missing);
+  });
+
+  describe('[ENV-02] is as described when it is an error:', { timeout: 60_000 }, () => {
+    let server: Server;
+    let company: Company;
+    beforeAll(async () => {
+      server = await startServer({ clock: new TestClock(EXAMPLE_NOW), quotaPerMinute: 1_000_000 });
+      company = await newCompany(server);
+    });
+    afterAll(() => server?.stop());
+
+    test('400, wherever something can be wrong', async () => {
+      for (const call of calls) {
+        const wrong = Object.entries(call.input.shape).find(
+          ([name, property]) => !idMarks.get(unwrap(property)) && !call.parameters.includes(name),
+        );
+        if (wrong) {
+          // No text, number, date, boolean or list may be this.
+          const answer = await send(server, company, call, { ...inputOf(call), [wrong[0]]: '\0' });
+          expectDescribed(call, answer, 400);
+          expect(answer.body.data[0].campo, call.url).toContain(wrong[0]);
+        }
+        if (call.method === 'GET') continue;
+        const headers = { ...company.headers, 'content-type': 'application/json' };
+        const { method } = call;
+        expectDescribed(call, await server.request(urlOf(call), { method, headers, body: '{' }), 400);
+      }
+    });
+
+    test('401, everywhere', async () => {
+      const nobody = { ...company.headers, 'x-api-secret': 'wrong' };
+      for (const call of calls) {
+        expectDescribed(call, await send(server, { headers: {} }, call, inputOf(call)), 401);
+        expectDescribed(call, await send(server, { headers: nobody }, call, inputOf(call)), 401);
+      }
+    });
+
+    test('403, of every write by a key that only reads', async () => {
+      const headers = await company.newKey(true);
+      for (const call of calls.filter(({ write }) => write)) {
+        expectDescribed(call, await send(server, { headers }, call, inputOf(call)), 403);
+      }
+    });
+
+    test('404, of every call that takes an id', async () => {
+      for (const call of calls) {
+        const input = inputOf(call);
+        const sites = idSites(call.input)({ value: input }).filter(({ mark }) => mark.unknown === 'notFound');
+        expect(404 in find(call.method, call.url).responses, call.url).toBe(sites.length > 0);
+        for (const { container, key } of sites) container[key] = 999_999_999_999;
+        if (sites.length > 0) expectDescribed(call, await send(server, company, call, input), 404);
+      }
+    });
+
+    test('415, of every call with a body', async () => {
+      for (const call of calls.filter(({ method }) => method !== 'GET')) {
+        const { method } = call;
+        const answer = await server.request(urlOf(call), { method, headers: company.headers, body: 'text' });
+        expectDescribed(call, answer, 415);
+      }
+    });
+
+    test('[IDEM-01] 422, of every write whose key was used for another', async () => {
+      const headers = { ...company.headers, 'x-idempotency-key': 'k' };
+      const first = await company.post('/crm/contacts', { datos: { email: 'otra@example.com' } }, headers);
+      expect(first.status).toBe(200);
+      for (const call of calls.filter(({ write }) => write)) {
+        expectDescribed(call, await send(server, { headers }, call, inputOf(call)), 422);
+      }
+    });
+
+    test('[LIM-01] 429, everywhere', async () => {
+      await using strict = await startServer({ clock: new TestClock(EXAMPLE_NOW), quotaPerMinute: 1 });
+      const spent = await newCompany(strict);
+      expect((await spent.get('/crm/funnels')).status).toBe(200);
+      for (const call of calls) expectDescribed(call, await send(strict, spent, call, inputOf(call)), 429);
+    });
   });
 });
+
+type Call = (typeof operations)[number] & { method: string; url: string; parameters: readonly string[] };
+
+/** Every operation at each of its paths and at its alias. */
+const calls: Call[] = operations.flatMap((operation) => [
+  ...operation.routes.map(({ method, path, parameters }) => ({
+    ...operation,
+    method,
+    url: `/api/v1${path}`,
+    parameters,
+  })),
+  { ...operation, method: 'POST', url: `/${operation.alias}`, parameters: [] },
+]);
+
+const newCompany = (server: Server) => server.company([...exampleRecords], { cuenta: exampleAccount });
+const inputOf = ({ path }: Call) => structuredClone(examples[path] ?? {});
+const urlOf = (call: Call, input = inputOf(call)) =>
+  call.url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+
+/** A call with this input: what is not in its path, in its query or body. */
+function send(
+  server: Server,
+  { headers }: { headers: Record<string, string> },
+  call: Call,
+  input: Record<string, unknown>,
+): Promise<Answer> {
+  const { method, parameters } = call;
+  const url = urlOf(call, input);
+  const rest = Object.entries(input).filter(([name]) => !parameters.includes(name));
+  if (method === 'GET') {
+    const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)]));
+    return server.request(`${url}?${query}`, { headers });
+  }
+  return server.request(url, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(Object.fromEntries(rest)),
+  });
+}
 
 // Every object closed, so that a field that the document does not name is seen.
 const closed = JSON.parse(JSON.stringify(document), (_key, value) =>
@@ -192,8 +295,11 @@ const closed = JSON.parse(JSON.stringify(document), (_key, value) =>
 );
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(closed, 'document');
 
-/** The answer's status is documented for the call, and its envelope and headers are as documented. */
-function expectDescribed(method: string, path: string, { status, body, headers }: Answer): void {
+/** The answer has this status, which is documented for the call, and its envelope and headers are as documented. */
+function expectDescribed({ method, url: path }: Pick<Call, 'method' | 'url'>, answer: Answer, expected: number): void {
+  const { status, body, headers } = answer;
+  expect(status, `${method} ${path}: ${answer.text}`).toBe(expected);
+  expect(headers.get('content-type'), path).toMatch(/^application\/json\b/);
   const { responses } = find(method, path);
   const name = responses[status]?.$ref.split('/').at(-1);
   expect(name, `${status} at ${method} ${path}`).toBeDefined();
@@ -202,8 +308,8 @@ function expectDescribed(method: string, path: string, { status, body, headers }
   });
   const valid = validate(body);
   expect(valid ? [] : validate.errors, `${status} at ${method} ${path}`).toEqual([]);
-  const expected = Object.entries(closed.components.responses[name ?? ''].headers);
-  const always = expected.filter(([header]) => /^(X-Request-Id|RateLimit.*|Retry-After)$/.test(header));
+  const documentedHeaders = Object.entries(closed.components.responses[name ?? ''].headers);
+  const always = documentedHeaders.filter(([header]) => /^(X-Request-Id|RateLimit.*|Retry-After)$/.test(header));
   for (const [header] of always) expect(headers.has(header), `${header} of a ${status} at ${path}`).toBe(true);
 }
 

@@ -36,19 +36,24 @@ interface RecurringRow extends Schedule {
   description: string;
   client_id: number;
   amount: number;
+  /** VAT included, rounded once for each rate. */
+  total: number;
   /** The latest of its notes that don't say which cycle they are: those of elsewhere, which came with an import. */
   noted_on: string | null;
   /** Cycles after the last invoicing that have a note all the same, as when an older file was imported again. */
   issued: string[];
 }
 
-/** The recurring services that may have something due, with all that decides it. */
-const schedules = (db: Db, { accountId, today, until }: Renewals, recurringId?: number) =>
+/** The recurring services that may have something due up to `until`, with all that decides it. */
+export const schedules = (db: Db, { accountId, today, until }: Omit<Renewals, 'database'>, recurringId?: number) =>
   sql<RecurringRow>`
     select r.id, r.description, r.client_id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on,
       r.active_months, r.anchor_day,
       (select coalesce(sum(l.amount), 0) from recurring_lines l
         where l.account_id = r.account_id and l.recurring_id = r.id) as amount,
+      (select coalesce(sum(rate.base + round(rate.base * rate.vat / 100, 2)), 0)
+        from (select l.vat, sum(l.amount) as base from recurring_lines l
+          where l.account_id = r.account_id and l.recurring_id = r.id group by l.vat) rate) as total,
       (select max(n.date) from delivery_notes n where n.account_id = r.account_id and n.recurring_id = r.id
         and n.recurring_cycle is null and n.date <= ${today.toString()}::date) as noted_on,
       array(select n.recurring_cycle::text from delivery_notes n where n.account_id = r.account_id and n.recurring_id = r.id
@@ -62,7 +67,7 @@ const schedules = (db: Db, { accountId, today, until }: Renewals, recurringId?: 
 const EARLIEST = Temporal.PlainDate.from('0001-01-01');
 
 /** What is due of a recurring: its renewal dates after the last invoicing, those that have a note left out. REN-01..03 */
-function dueCycles(row: RecurringRow, until: Temporal.PlainDate): string[] {
+export function dueCycles(row: RecurringRow, until: Temporal.PlainDate): string[] {
   const covered = [row.last_invoiced_on, row.noted_on].reduce((one, other) =>
     (one ?? '') < (other ?? '') ? other : one,
   );

@@ -1,14 +1,11 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { badInput } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
 import { requiredDates } from '../shared/schemas.ts';
-import { byPeriodicity, cents, clientName, fromCents } from './recurring.ts';
+import { byPeriodicity, cents, clientName, fromCents, refuseLongRange } from './recurring.ts';
 import { CYCLES, type Periodicity, renewalDates, type Schedule } from './renewal-dates.ts';
 
-const MAX_YEARS = 5;
-const TOO_LONG = 'El rango máximo es de 5 años';
 const totals = z.object({ num: z.int(), importe_total: z.number() });
 
 interface RecurringRow extends Schedule {
@@ -55,9 +52,7 @@ export const listRenewals = operation({
   async handler({ input: { fecha_inicio, fecha_fin }, db, accountId }) {
     const from = Temporal.PlainDate.from(fecha_inicio);
     const to = Temporal.PlainDate.from(fecha_fin);
-    if (Temporal.PlainDate.compare(to, from.add({ years: MAX_YEARS })) > 0) {
-      throw badInput([{ campo: 'fecha_fin', mensaje: TOO_LONG }], TOO_LONG);
-    }
+    refuseLongRange(from, to);
     const { rows } = await sql<RecurringRow>`
       select r.id, r.description, r.client_id, c.legal_name, r.periodicity, r.created_on, r.start_date, r.end_date,
         r.last_invoiced_on, r.active_months, r.anchor_day, coalesce(l.amount, 0) as amount,

@@ -1,3 +1,4 @@
+import { forecastTreasury } from './forecast-treasury.ts';
 import { listDueDates } from './list-due-dates.ts';
 import { listTreasuryAccounts } from './list-treasury-accounts.ts';
 import { listTreasuryMovements } from './list-treasury-movements.ts';
@@ -6,4 +7,5 @@ export const treasury = {
   treasuryAccounts: { list: listTreasuryAccounts },
   treasuryMovements: { list: listTreasuryMovements },
   dueDates: { list: listDueDates },
+  treasuryForecast: { get: forecastTreasury },
 };

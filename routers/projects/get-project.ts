@@ -11,11 +11,11 @@ import { overdue } from './task.ts';
 export const getProject = operation({
   title: 'Proyecto',
   description:
-    'Un proyecto con su situación económica y cuántas tareas tiene, y cuántas vencidas. Las fechas acotan solo lo económico. proyectoId: de consultar_proyectos.',
+    'Un proyecto con su situación económica y cuántas tareas tiene; las fechas acotan solo lo económico. proyectoId: de consultar_proyectos.',
   rest: ['GET /projects/{proyectoId}'],
   alias: 'obtenerProyecto',
   scope: 'svc.read',
-  input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates() },
+  input: { proyectoId: id('project'), ...optionalDates() },
   output: z.object({ proyecto: project.extend({ num_tareas: z.int(), tareas_vencidas: z.int() }) }),
   async handler({ input, db, accountId, today, principal: { timeZone } }) {
     const { proyectoId, fecha_inicio, fecha_fin } = input;

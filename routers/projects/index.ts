@@ -7,7 +7,7 @@ import { listTasks } from './list-tasks.ts';
 import { reportResults } from './report-results.ts';
 
 export const projects = {
-  projects: { list: listProjects, get: getProject, listTimes: listProjectTimes },
+  projects: { list: listProjects, get: getProject, times: listProjectTimes },
   projectStates: { list: listProjectStates },
   resultsReport: { get: reportResults },
   tasks: { list: listTasks },

@@ -14,11 +14,11 @@ import { WORKED_SECONDS } from './economics.ts';
 export const listProjectTimes = operation({
   title: 'Horas de un proyecto',
   description:
-    'Fichajes cargados a un proyecto o a sus tareas, con el total de horas. proyectoId: de consultar_proyectos. Para lo que cuestan: obtener_proyecto.',
+    'Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de consultar_proyectos.',
   rest: ['GET /projects/{proyectoId}/times'],
   alias: 'consultarHorasProyecto',
   scope: 'svc.read',
-  input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates(), ...page(LONG_PAGE) },
+  input: { proyectoId: id('project'), ...optionalDates(), ...page(LONG_PAGE) },
   output: z.object({ total_horas: z.number(), ...paged('total_fichajes', 'fichajes', timeEntry).shape }),
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { proyectoId } = input;

@@ -9,7 +9,7 @@ import { project, readProjects } from './project.ts';
 export const listProjects = operation({
   title: 'Proyectos',
   description:
-    'Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de consultar_clientes; estadoId: de listar_estados_proyecto.',
+    'Proyectos con su situación económica (ventas, costes, resultado, margen, horas); las fechas acotan solo lo económico. clienteId: de consultar_clientes; estadoId: de listar_estados_proyecto.',
   rest: ['GET /projects'],
   alias: 'consultarProyectos',
   scope: 'svc.read',

@@ -22,11 +22,11 @@ interface Row extends EconomicsRow {
 export const reportResults = operation({
   title: 'Informe de resultados',
   description:
-    'Ventas, compras, coste de personal y maquinaria, resultado, margen y horas de toda la empresa en un periodo, si se quiere por mes o por proyecto. Solo ventas por cliente, familia o artículo: consultar_ventas.',
+    'Ventas, compras, costes, resultado, margen y horas de toda la empresa en un periodo, si se quiere por mes o proyecto.',
   rest: ['GET /reports/results'],
   alias: 'consultarResultados',
   scope: 'svc.read',
-  input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional().describe('Añade la agrupación') },
+  input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional() },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),

@@ -31,11 +31,11 @@ interface Row {
 export const reportSales = operation({
   title: 'Informe de ventas',
   description:
-    'Total de ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes y resultado: consultar_resultados.',
+    'Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: consultar_resultados.',
   rest: ['GET /reports/sales'],
   alias: 'consultarVentas',
   scope: 'svc.read',
-  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional().describe('Añade la agrupación') },
+  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional() },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),

@@ -421,7 +421,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'projects.get': { ...dates, proyectoId: 2901 },
-  'projects.listTimes': { ...dates, proyectoId: 2901, ...pages },
+  'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
 };
 

@@ -62,7 +62,8 @@ export function planProjects(context: Context, clients: readonly Client[], peopl
     const state = start > today ? 1 : paused ? 3 : end > today ? 2 : end > plus(today, -60) ? 4 : 5;
     const presupuesto_coste = client ? Math.round(cents * random.real(0.0064, 0.0078)) : 9000;
     const budget = { presupuesto_venta: tools.euros(cents), presupuesto_coste };
-    proyectos.push({ ref, numero: ref, descripcion, cliente: client?.ref, estado: `epr-${state}`, ...budget });
+    const parties = { cliente: client?.ref, estado: `epr-${state}` };
+    proyectos.push({ ref, id: index + 1, numero: ref, descripcion, ...parties, ...budget });
     const step = daysBetween(start, end) / PHASES[trade].length;
     const tasks = PHASES[trade].flatMap((phase, place) => {
       const [first, last] = [plus(start, Math.round(step * place)), plus(start, Math.round(step * (place + 1.15)))];

@@ -101,6 +101,19 @@ describe('a project that uses it', () => {
     },
   );
 
+  test('can do what the README says, as it says it', async () => {
+    const readme = await readFile(join(installed, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+    expect(blocks.length).toBeGreaterThan(5);
+    const given = `import type { DeliveryNotesCreateInput } from 'albaran-client';
+      declare const process: { env: Record<string, string | undefined> };
+      declare const input: DeliveryNotesCreateInput;
+      declare const order: { id: number };\n`;
+    await writeFile(join(consumer.folder, 'readme.ts'), given + blocks.join('\n'));
+    const args = '--strict --skipLibCheck --target es2022 --module nodenext --noEmit readme.ts';
+    await consumer.node(['node_modules/typescript-7/bin/tsc', ...args.split(' ')]);
+  });
+
   describe('compiled by typescript as nodenext,', { timeout: 60_000 }, () => {
     const records = [
       { coleccion: 'articulos', descripcion: 'Tornillo M4' },

@@ -1,4 +1,5 @@
-// Projects of somebody else, kept in test/consumers, each installed from its lock file into a folder of its own.
+// Projects of somebody else, kept in test/consumers, each installed from its lock file into a folder of its own. Their lock
+// files are made by `npm install` in a copy that has what `prepare` puts there, and name no registry.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -25,14 +25,14 @@ interface Row {
 export const getAvailability = operation({
   title: 'Disponibilidad de un artículo',
   description:
-    'Unidades libres de un artículo día a día: stock menos reservas de albaranes y facturas (366 días como máximo), y si hay cantidad libre todos los días. articuloId: de consultar_productos.',
+    'Unidades libres de un artículo cada día (366 días como máximo): stock menos reservas. articuloId: de consultar_productos.',
   rest: ['GET /products/{articuloId}/availability'],
   alias: 'consultarDisponibilidad',
   scope: 'svc.read',
   input: {
-    articuloId: id('product').describe('El artículo'),
+    articuloId: id('product'),
     ...requiredDates(),
-    cantidad: decimalInput().gt(0).default(1).describe('Unidades base que hacen falta'),
+    cantidad: decimalInput().gt(0).default(1).describe('Unidades base necesarias'),
   },
   output: z.object({
     articulo: z.object({ articuloId: sealedId('product'), descripcion: z.string() }),

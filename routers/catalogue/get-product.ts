@@ -11,11 +11,11 @@ const MODES = { sale: 'venta', rental: 'alquiler', service: 'servicio' } as cons
 export const getProduct = operation({
   title: 'Artículo',
   description:
-    'Un artículo con precios por tarifa, stock, modo, formatos y variaciones. articuloId: de consultar_productos. Para saber si está libre en unas fechas usa consultar_disponibilidad.',
+    'Un artículo con precios, stock, modo, formatos y variaciones. articuloId: de consultar_productos. Libre en unas fechas: consultar_disponibilidad.',
   rest: ['GET /products/{articuloId}'],
   alias: 'obtenerProducto',
   scope: 'svc.read',
-  input: { articuloId: id('product').describe('El artículo') },
+  input: { articuloId: id('product') },
   output: z.object({
     articulo: product.extend({
       modo: z.enum(['venta', 'alquiler', 'servicio']).describe('Solo venta mueve stock'),

@@ -29,14 +29,14 @@ const day = z.object({
 export const getPlanning = operation({
   title: 'Planificación de la plantilla',
   description:
-    'Por persona y día: si es laborable, horas previstas por contrato, ausencia y tareas sin terminar a su cargo (92 días como máximo). empleadoId: de consultar_empleados; proyectoId: de consultar_proyectos.',
+    'Por persona y día: si es laborable, horas de contrato, ausencia y tareas sin terminar (92 días como máximo). empleadoId: de consultar_empleados; proyectoId: de consultar_proyectos.',
   rest: ['GET /planning'],
   alias: 'consultarPlanificacion',
   scope: 'svc.read',
   input: {
     ...requiredDates(),
-    empleadoId: id('employee').optional().describe('Solo esta persona'),
-    proyectoId: id('project').optional().describe('Solo tareas de este proyecto y quienes las tienen'),
+    empleadoId: id('employee').optional(),
+    proyectoId: id('project').optional().describe('Solo sus tareas y quienes las tienen'),
   },
   output: z.object({
     periodo: z.object({ desde: z.string(), hasta: z.string() }),

@@ -21,14 +21,14 @@ interface Row {
 export const summariseAbsences = operation({
   title: 'Resumen de ausencias de la plantilla',
   description:
-    'Cuántas ausencias y días naturales tiene cada persona en un periodo, por tipo, sin las rechazadas. Para verlas una a una usa consultar_ausencias; departamentoId: de consultar_empleados.',
+    'Ausencias y días naturales de cada persona en un periodo, por tipo, sin las rechazadas. Una a una: consultar_ausencias. departamentoId: de consultar_empleados.',
   rest: ['GET /time-off/summary'],
   alias: 'consultarAusenciasPlantilla',
   scope: 'svc.read',
   input: {
     ...requiredDates(),
-    departamentoId: id('department').optional().describe('Solo la plantilla de este departamento'),
-    tipo: text(100).optional().describe('Cuenta solo este código de tipo'),
+    departamentoId: id('department').optional(),
+    tipo: text(100).optional().describe('Código; cuenta solo estas'),
   },
   output: z.object({
     periodo: z.object({ desde: z.string(), hasta: z.string() }),

@@ -236,6 +236,6 @@ test('[PRJ-01] [DLV-03] any deliveries and invoices: sales, projects, stock and 
       for (const action of steps) await take(company, model, action);
       await compare(company, model);
     }),
-    { numRuns: 12 },
+    { numRuns: 12, endOnFailure: true },
   );
 }, 60_000);

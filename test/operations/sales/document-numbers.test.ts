@@ -1,0 +1,167 @@
+// Numbers without gaps, whatever goes wrong after one was taken. Estimates are numbered too, but nothing creates one: they
+// come with imports, which give no numbers (import.test.ts has how counters go on after those of a file).
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OwnDatabase, ownDatabase } from '../../helpers/own-database.ts';
+import { type Company, type FileRecord, type Server, startServer, TestClock } from '../../helpers/world.ts';
+
+const WRITERS = 8;
+const clock = new TestClock('2026-12-30T09:00:00Z');
+let database: OwnDatabase;
+let server: Server;
+/** Another process of the service, that soon gives up waiting for a lock. */
+let impatient: Server;
+beforeAll(async () => {
+  // Its own, since connections are ended here.
+  database = await ownDatabase();
+  const options = { clock, database: { url: database.url }, quotaPerMinute: 1_000_000 };
+  server = await startServer(options);
+  impatient = await startServer({ ...options, idempotencyWaitMs: 100 });
+});
+afterAll(async () => {
+  await server.stop();
+  await impatient.stop();
+  await database[Symbol.asyncDispose]();
+});
+
+const records: FileRecord[] = [
+  { coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo' },
+  { coleccion: 'articulos', ref: 'cable', id: 11, descripcion: 'Cable', precios: [{ tarifa: 1, precio: 10 }] },
+];
+const body = (more: object = {}) => ({
+  cliente: { id: 1 },
+  pedido: { obra: 'Obra' },
+  detalles: [{ cantidad: 1, articulo_fk: 11 }],
+  ...more,
+});
+
+/** What a writer does, by turns. The due dates of the third are found wrong once the invoice has its number. */
+const calls: ((company: Company) => Promise<{ status: number }>)[] = [
+  (company) => company.post('/invoices', body()),
+  (company) => company.post('/delivery-notes', body()),
+  (company) => company.post('/invoices', body({ vencimientos: [{ fecha: '2026-12-31', importe: 1 }] })),
+  (company) => company.post('/delivery-notes', body({ detalles: [{ cantidad: 1, articulo_fk: 999 }] })),
+  async (company) => {
+    const note = await company.post('/delivery-notes', body());
+    return note.status === 200 ? company.post('/invoices', { albaranes: [note.body.data] }) : note;
+  },
+];
+
+/** The statuses of what eight writers get, each with so many calls, started one after the other. */
+async function write(company: Company, each: number): Promise<number[]> {
+  const statuses = await Promise.all(
+    Array.from({ length: WRITERS }, async (_, writer) => {
+      const got: number[] = [];
+      for (let turn = 0; turn < each; turn++) {
+        const call = calls[(writer + turn) % calls.length];
+        if (call) got.push((await call(company)).status);
+      }
+      return got;
+    }),
+  );
+  return statuses.flat();
+}
+
+/** Asks one process of the service for an invoice. */
+const invoiceBy = ({ url }: Server, { headers }: Company, signal: AbortSignal | null = null) =>
+  fetch(`${url}/api/v1/invoices`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body()),
+    signal,
+  });
+
+/** The process of the writer that has taken its number, and now waits for the stock that this test holds. */
+async function untilNumbered(): Promise<number> {
+  for (;;) {
+    const { rows } = await database.admin.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query ~ 'insert into "?(invoice|delivery_note)_lines'`,
+    );
+    if (rows[0]) return rows[0].pid;
+  }
+}
+
+/** Holds the company's stock, so that whoever writes a document comes no further than its lines, while `work` runs. */
+async function holdingStock({ id }: Company, work: () => Promise<void>): Promise<void> {
+  const holder = new pg.Client({ connectionString: database.directUrl });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select 1 from product_stocks where account_id = $1 for update', [id]);
+    await work();
+    await holder.query('rollback');
+  } finally {
+    await holder.end();
+  }
+}
+
+/** The numbers of all documents of a kind, read through the operations, in order. */
+async function numbersOf(company: Company, kind: 'invoices' | 'delivery-notes', year: number): Promise<string[]> {
+  const { body: answer } = await company.get(`/${kind}`, {
+    fecha_inicio: `${year}-01-01`,
+    fecha_fin: `${year}-12-31`,
+    por_pagina: 500,
+  });
+  const documents: { numero: string }[] = answer.data.facturas ?? answer.data.documentos;
+  return documents.map(({ numero }) => numero).sort();
+}
+
+const gapless = (letter: string, year: number, length: number) =>
+  Array.from({ length }, (_, index) => `${letter}${year}-${String(index + 1).padStart(4, '0')}`);
+
+test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusals, timeouts, connections that die', async () => {
+  const acme = await server.company(records);
+  const other = await server.company(records);
+  // A first document, so that there is a row of stock to hold.
+  await acme.post('/delivery-notes', body());
+
+  for (const [year, moment] of [
+    [2026, '2026-12-30T09:00:00Z'],
+    [2027, '2027-01-02T09:00:00Z'],
+  ] as const) {
+    clock.set(moment);
+    const undisturbed = write(other, 4);
+    const statuses = await write(acme, 5);
+
+    // Killed with its number in hand: the connection of the writer ends, and so does its transaction.
+    for (const path of ['/invoices', '/delivery-notes']) {
+      await holdingStock(acme, async () => {
+        const doomed = acme.post(path, body());
+        await database.admin.query('select pg_terminate_backend($1)', [await untilNumbered()]);
+        expect((await doomed).status).toBe(503);
+      });
+    }
+    // Gives up waiting for the stock, with its number in hand, while others wait for that number.
+    const behind: Promise<number[]>[] = [];
+    await holdingStock(acme, async () => {
+      const slow = invoiceBy(impatient, acme);
+      behind.push(write(acme, 2));
+      expect((await slow).status).toBe(503);
+    });
+    // A caller who hangs up: what it asked for is written or not, as a whole.
+    await holdingStock(acme, async () => {
+      const gone = new AbortController();
+      const call = invoiceBy(server, acme, gone.signal);
+      const failed = expect(call).rejects.toThrow('abort');
+      await untilNumbered();
+      gone.abort();
+      await failed;
+    });
+    statuses.push(...(await Promise.all(behind)).flat(), ...(await write(acme, 3)));
+
+    expect(new Set(statuses)).toEqual(new Set([200, 400, 404]));
+    expect(new Set(await undisturbed)).toEqual(new Set([200, 400, 404]));
+    for (const company of [acme, other]) {
+      const invoices = await numbersOf(company, 'invoices', year);
+      const notes = await numbersOf(company, 'delivery-notes', year);
+      expect(invoices).toEqual(gapless('F', year, invoices.length));
+      expect(notes).toEqual(gapless('A', year, notes.length));
+      expect(invoices.length).toBeGreaterThan(company === acme ? 20 : 8);
+    }
+    // What was answered with 200 is there.
+    const written =
+      (await numbersOf(acme, 'invoices', year)).length + (await numbersOf(acme, 'delivery-notes', year)).length;
+    expect(written).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);
+  }
+}, 60_000);

@@ -179,8 +179,8 @@ export const busyDay = fc
  */
 export const busyCompany = fc.gen().map((gen): FileRecord[] => {
   const pick = <T>(...values: T[]): T => values[gen(fc.nat, { max: values.length - 1 })] as T;
-  const some = <T>(max: number, make: (index: number) => T): T[] =>
-    Array.from({ length: gen(fc.integer, { min: 0, max }) }, (_, index) => make(index));
+  const some = <T>(max: number, make: (index: number) => T, min = 0): T[] =>
+    Array.from({ length: gen(fc.integer, { min, max }) }, (_, index) => make(index));
   const day = () => gen(() => busyDay);
   const money = () => gen(fc.integer, { min: -3000, max: 30_000 }) / 100;
   const owner = () => pick<string | null>('p', 'q', null);
@@ -206,19 +206,27 @@ export const busyCompany = fc.gen().map((gen): FileRecord[] => {
     { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', zona_horaria: pick('Europe/Madrid', 'America/Sao_Paulo') },
     { coleccion: 'tipos_contrato', ref: 't', titulo: 'Indefinido' },
     ...['ana', 'leo'].map((ref): FileRecord => ({ coleccion: 'empleados', ref, nombre: ref })),
-    ...some(5, (index): FileRecord => {
-      const [fecha_alta, end] = [day(), day()].sort();
-      const costs = { coste_hora: gen(fc.nat, { max: 300_000 }) / 10_000, coste_hora_pension: 0.77, coste_hora_ss: 3 };
-      const term = { fecha_alta, fecha_baja: pick(null, end) };
-      return {
-        coleccion: 'contratos',
-        ref: `${index}`,
-        empleado: pick('ana', 'leo'),
-        tipo_contrato: 't',
-        ...term,
-        ...costs,
-      };
-    }),
+    ...some(
+      5,
+      (index): FileRecord => {
+        const [fecha_alta, end] = [day(), day()].sort();
+        const costs = {
+          coste_hora: gen(fc.nat, { max: 300_000 }) / 10_000,
+          coste_hora_pension: 0.77,
+          coste_hora_ss: 3,
+        };
+        const term = { fecha_alta, fecha_baja: pick(null, end) };
+        return {
+          coleccion: 'contratos',
+          ref: `${index}`,
+          empleado: pick('ana', 'leo'),
+          tipo_contrato: 't',
+          ...term,
+          ...costs,
+        };
+      },
+      3,
+    ),
     { coleccion: 'clientes', ref: 'bar', nombre_fiscal: 'Bar' },
     { coleccion: 'clientes', ref: 'hotel', nombre_fiscal: 'Hotel' },
     { coleccion: 'proveedores', ref: 'pro', nombre_fiscal: 'Maderas' },
@@ -231,25 +239,29 @@ export const busyCompany = fc.gen().map((gen): FileRecord[] => {
     { coleccion: 'tareas', ref: 'lijar', titulo: 'Lijar', proyecto: 'q' },
     { coleccion: 'tareas', ref: 'barrer', titulo: 'Barrer' },
     { coleccion: 'maquinas', ref: 'grua', titulo: 'Grúa', coste_hora: 31.07 },
-    ...some(14, (index): FileRecord => {
-      const fecha = day();
-      // From the afternoon on, an exit within twelve hours may be the next day's.
-      const entry = gen(fc.integer, { min: 240, max: 1439 });
-      const exit = entry + gen(fc.nat, { max: 720 });
-      const until = Temporal.PlainDate.from(fecha).add({ days: exit < 1440 ? 0 : 1 });
-      // Not at an hour that clocks may skip.
-      const salida = {
-        fecha: until.toString(),
-        hora: hour(exit < 1440 ? exit : Math.max(exit - 1440, 180)),
-        metodo: 'app',
-      };
-      return {
-        ...{ coleccion: 'fichajes', ref: `${index}`, empleado: pick('ana', 'leo') },
-        ...{ entrada: { fecha, hora: hour(entry), metodo: 'app' }, salida: pick(null, salida, salida, salida) },
-        ...{ proyecto: owner(), tarea: pick(null, 'lijar', 'barrer'), maquina: pick(null, 'grua') },
-        pausa_minutos: pick(0, 0, 20, 15.5, 900),
-      };
-    }),
+    ...some(
+      14,
+      (index): FileRecord => {
+        const fecha = day();
+        // From the afternoon on, an exit within twelve hours may be the next day's.
+        const entry = gen(fc.integer, { min: 240, max: 1439 });
+        const exit = entry + gen(fc.nat, { max: 720 });
+        const until = Temporal.PlainDate.from(fecha).add({ days: exit < 1440 ? 0 : 1 });
+        // Not at an hour that clocks may skip.
+        const salida = {
+          fecha: until.toString(),
+          hora: hour(exit < 1440 ? exit : Math.max(exit - 1440, 180)),
+          metodo: 'app',
+        };
+        return {
+          ...{ coleccion: 'fichajes', ref: `${index}`, empleado: pick('ana', 'leo') },
+          ...{ entrada: { fecha, hora: hour(entry), metodo: 'app' }, salida: pick(null, salida, salida, salida) },
+          ...{ proyecto: owner(), tarea: pick(null, 'lijar', 'barrer'), maquina: pick(null, 'grua') },
+          pausa_minutos: pick(0, 0, 20, 15.5, 900),
+        };
+      },
+      6,
+    ),
     ...document('albaranes', client()),
     ...document('facturas', client(), () => ({ proviene_albaranes: pick(true, false) })),
     ...document('albaranes_compra', { proveedor: 'pro' }),

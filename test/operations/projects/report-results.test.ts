@@ -161,6 +161,26 @@ test('[PRJ-01] the whole is computed exactly, not summed from what is rounded', 
   }
 });
 
+test('[PRJ-02] the contract in force on each day, the most recent of several, and none where there is none', async () => {
+  const contract = (ref: string, fecha_alta: string, fecha_baja: string | null, coste_hora: number): FileRecord => ({
+    ...{ coleccion: 'contratos', ref, empleado: 'ana', tipo_contrato: 't', fecha_alta, fecha_baja, coste_hora },
+    ...{ coste_hora_pension: 1, coste_hora_ss: 2 },
+  });
+  const acme = await server.company([
+    ...people.slice(0, 2),
+    contract('viejo', '2026-01-01', '2026-02-28', 7),
+    contract('encima', '2026-01-20', '2026-01-25', 17),
+    ...['2025-12-31', '2026-01-19', '2026-01-20', '2026-01-25', '2026-02-28', '2026-03-01'].map((day) =>
+      entry(`${day} 08:00`, `${day} 09:00`),
+    ),
+  ]);
+  const { agrupacion } = await report(acme, { fecha_inicio: '2025-12-01', fecha_fin: '2026-03-31', agrupar: 'mes' });
+  const costs = agrupacion.grupos.map(
+    (group: { economico: { coste_personal: number } }) => group.economico.coste_personal,
+  );
+  expect(costs).toEqual([0, 10 + 20 + 20, 10, 0]);
+});
+
 test('[PRJ-02] the first hour of a day that begins twice is that day’s', async () => {
   // In the Azores, 26 October 2025 begins at 00:00 UTC and once more an hour later.
   const acme = await server.company([...people, entry('2025-10-26 00:15', '2025-10-26 08:00')], {

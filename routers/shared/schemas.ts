@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { sealedId } from './id.ts';
 
 /** `YYYY-MM-DD`, a real calendar date. DATE-01 */
-export const isoDate = () => z.iso.date().meta({ example: '2026-01-31' });
+export const isoDate = () =>
+  z.iso
+    .date()
+    .refine((value) => !value.startsWith('0000'), 'se esperaba un año desde 0001')
+    .meta({ example: '2026-01-31' });
 
 /** `fecha_inicio` and `fecha_fin`, both inclusive and required. The builder refuses a reversed range everywhere. DATE-01 */
 export const requiredDates = () => ({

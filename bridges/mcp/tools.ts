@@ -68,8 +68,8 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; ids
       shorten(jsonSchema);
     },
   });
-  const { pagina, por_pagina } = properties;
-  if (typeof pagina === 'object') delete pagina.description;
+  const { pagina, fecha_inicio, por_pagina } = properties;
+  for (const plain of [pagina, fecha_inicio]) if (typeof plain === 'object') delete plain.description;
   if (typeof por_pagina === 'object') por_pagina.default = TOOL_PAGE_SIZE;
   if (operation.write) {
     properties[IDEMPOTENCY_ARGUMENT] = {

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
+import { instantsOf } from '../shared/local-days.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { opportunitiesOf, opportunity, opportunityOf, STATES, withDetails } from './opportunity.ts';
 
@@ -25,15 +25,13 @@ export const listOpportunities = operation({
   output: paged('total_oportunidades', 'oportunidades', opportunity),
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { funnel_fk, etapa_fk, resultado, contactoId, fecha_inicio, fecha_fin } = input;
-    // A local day is a range of instants: the index on the creation serves it.
-    const from = sql<string>`${fecha_inicio}::date::timestamp at time zone ${timeZone}`;
-    const until = sql<string>`(${fecha_fin}::date + 1)::timestamp at time zone ${timeZone}`;
+    const { since, until } = instantsOf(fecha_inicio, fecha_fin, timeZone);
     const selected = opportunitiesOf(db, accountId)
       .$if(funnel_fk !== undefined, (q) => q.where('o.funnel_id', '=', funnel_fk ?? 0))
       .$if(etapa_fk !== undefined, (q) => q.where('o.stage_id', '=', etapa_fk ?? 0))
       .$if(resultado !== undefined, (q) => q.where('o.state', '=', STATES[resultado ?? 'abierta']))
       .$if(contactoId !== undefined, (q) => q.where('o.contact_id', '=', contactoId ?? 0))
-      .$if(fecha_inicio !== undefined, (q) => q.where('o.opened_at', '>=', from))
+      .$if(fecha_inicio !== undefined, (q) => q.where('o.opened_at', '>=', since))
       .$if(fecha_fin !== undefined, (q) => q.where('o.opened_at', '<', until));
     const [stage, { total }, rows] = await Promise.all([
       etapa_fk === undefined || funnel_fk === undefined

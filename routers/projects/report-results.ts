@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
-import { requiredDates } from '../shared/schemas.ts';
+import { refuseManyMonths, requiredDates } from '../shared/schemas.ts';
 import { companyEconomics, type EconomicsRow, economics, economicsOf } from './economics.ts';
 
 interface Row extends EconomicsRow {
@@ -50,9 +49,7 @@ export const reportResults = operation({
   }),
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio: from, fecha_fin: to, agrupar } = input;
-    if (agrupar === 'mes' && Temporal.PlainDate.compare(to, Temporal.PlainDate.from(from).add({ years: 20 })) > 0) {
-      throw badField('fecha_fin', 'el rango máximo por meses es de 20 años');
-    }
+    if (agrupar === 'mes') refuseManyMonths(from, to);
     const range = { accountId, timeZone, from, to };
     const statements = {
       none: sql<Row>`select e.* from ${companyEconomics(range)} e`,

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
-import { requiredDates } from '../shared/schemas.ts';
+import { refuseManyMonths, requiredDates } from '../shared/schemas.ts';
 
 const TOP = 25;
 const figures = { total: z.number(), num_documentos: z.int() };
@@ -49,9 +48,7 @@ export const reportPurchases = operation({
   }),
   async handler({ input, db, accountId }) {
     const { fecha_inicio: from, fecha_fin: to, agrupar } = input;
-    if (agrupar === 'mes' && Temporal.PlainDate.compare(to, Temporal.PlainDate.from(from).add({ years: 20 })) > 0) {
-      throw badField('fecha_fin', 'el rango máximo por meses es de 20 años');
-    }
+    if (agrupar === 'mes') refuseManyMonths(from, to);
     const documents = sql`(
       select i.supplier_id, i.subtype, i.date, (select coalesce(sum(l.amount), 0) from purchase_invoice_lines l
         where l.account_id = i.account_id and l.purchase_invoice_id = i.id) as base

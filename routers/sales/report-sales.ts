@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { countedLines } from '../projects/counted-lines.ts';
 import { sealedId } from '../shared/id.ts';
-import { requiredDates } from '../shared/schemas.ts';
+import { refuseManyMonths, requiredDates } from '../shared/schemas.ts';
 
 const TOP = 25;
 const figures = { total: z.number(), num_documentos: z.int() };
@@ -63,9 +62,7 @@ export const reportSales = operation({
   }),
   async handler({ input, db, accountId }) {
     const { fecha_inicio: from, fecha_fin: to, agrupar } = input;
-    if (agrupar === 'mes' && Temporal.PlainDate.compare(to, Temporal.PlainDate.from(from).add({ years: 20 })) > 0) {
-      throw badField('fecha_fin', 'el rango máximo por meses es de 20 años');
-    }
+    if (agrupar === 'mes') refuseManyMonths(from, to);
     const sums = sql`coalesce(sum(c.amount), 0) as total, count(distinct c.note_id) + count(distinct c.invoice_id) as documents`;
     /** The highest by the id and the title that a line has. */
     const ranked = (id: string, title: string, joins: RawBuilder<unknown>) => sql`

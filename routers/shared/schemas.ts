@@ -1,5 +1,6 @@
 // Schemas that many operations share. Wire names are the specification's.
 import { z } from 'zod';
+import { badField } from '../../platform/errors.ts';
 import { sealedId } from './id.ts';
 
 /** `YYYY-MM-DD`, a real calendar date. DATE-01 */
@@ -20,6 +21,13 @@ export const optionalDates = () => ({
   fecha_inicio: isoDate().optional().describe('Primer día, incluido (AAAA-MM-DD)'),
   fecha_fin: isoDate().optional().describe('Último día, incluido (AAAA-MM-DD)'),
 });
+
+/** 400 for a range that is too long to show month by month, zeros included. PRP-01 */
+export function refuseManyMonths(from: string, to: string): void {
+  if (Temporal.PlainDate.compare(to, Temporal.PlainDate.from(from).add({ years: 20 })) > 0) {
+    throw badField('fecha_fin', 'el rango máximo por meses es de 20 años');
+  }
+}
 
 export const PAGE = { size: 100, max: 500 } as const;
 export const LONG_PAGE = { size: 200, max: 1000 } as const;

@@ -158,3 +158,14 @@ test('[TEN-01] another company’s ids are not found', async () => {
   }
   expect((await other.get('/crm/opportunities')).body.data.oportunidades).toEqual([]);
 });
+
+test('[DATE-02] a day that begins twice begins the first time', async () => {
+  // In Havana, one o'clock of this night is midnight again.
+  await using cuban = await startServer({ clock: new TestClock('2026-11-01T04:30:00Z') });
+  const acme = await cuban.company(records, { cuenta: { zona_horaria: 'America/Havana' } });
+  await acme.post('/crm/opportunities', { datos: { funnel_fk: 1, etapa_fk: 1, descripcion: 'Trasnochada' } });
+  const on = async (day: string) =>
+    titles((await acme.get('/crm/opportunities', { fecha_inicio: day, fecha_fin: day })).body);
+  expect(await on('2026-11-01')).toEqual(['Trasnochada']);
+  expect(await on('2026-10-31')).toEqual([]);
+});

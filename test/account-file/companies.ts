@@ -6,6 +6,7 @@ import { exportAccountFile } from '../../entities/account-file/export.ts';
 import { AccountFileError, type ImportOptions, importAccountFile } from '../../entities/account-file/import.ts';
 import { createAccount, type NewAccount } from '../../entities/account-file/new-account.ts';
 import { Database } from '../../platform/database.ts';
+import { poolerOptions } from '../helpers/pgbouncer.ts';
 import type { FileRecord } from '../helpers/world.ts';
 
 export interface Row {
@@ -13,7 +14,7 @@ export interface Row {
 }
 
 export async function openCompanies() {
-  const database = new Database({ url: inject('databaseUrl') });
+  const database = new Database({ url: inject('databaseUrl'), ...poolerOptions() });
   await database.prepareRole();
   // The tests' own login sees every company.
   const admin = new pg.Pool({ connectionString: inject('databaseUrl'), max: 2 });

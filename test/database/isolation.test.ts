@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Database } from '../../platform/database.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { poolerOptions } from '../helpers/pgbouncer.ts';
 
 /** Tables without data of a company. */
 const SERVICE_TABLES = new Set([
@@ -261,7 +262,7 @@ async function makeLogin(attributes: string): Promise<{ url: string; drop(): Pro
   const name = `albaran_login_${randomUUID().replaceAll('-', '')}`;
   await database.admin.query(`create role ${name} login password 'secret' ${attributes}`);
   await database.admin.query(`grant select, insert, update, delete on accounts, clients to ${name}`);
-  const url = new URL(database.url);
+  const url = new URL(database.directUrl);
   url.username = name;
   url.password = 'secret';
   return {
@@ -412,7 +413,7 @@ test('[TEN-02] a company’s work can’t read the secrets of the service, nor c
 });
 
 test('[TEN-02] the tenant of one transaction is gone in the next one on the same connection', async () => {
-  const open = new Database({ url: database.url, poolSize: 1 });
+  const open = new Database({ url: database.url, poolSize: 1, ...poolerOptions() });
   try {
     await open.prepareRole();
     const mine = async (account: number) =>

@@ -27,7 +27,7 @@ async function differences(url: string): Promise<string[]> {
 
 test('the migrations make what the entities describe: columns, types, defaults, indexes, checks, policies', async () => {
   await using database = await ownDatabase();
-  expect(await differences(database.url)).toEqual([]);
+  expect(await differences(database.directUrl)).toEqual([]);
 });
 
 test('a schema that differs from the entities in any of these ways is noticed', async () => {
@@ -48,7 +48,7 @@ test('a schema that differs from the entities in any of these ways is noticed', 
     'drop table treasury_movements',
   ]) {
     await database.admin.query(change);
-    const found = await differences(database.url);
+    const found = await differences(database.directUrl);
     expect(found.length, change).toBeGreaterThan(known);
     known = found.length;
   }
@@ -56,32 +56,32 @@ test('a schema that differs from the entities in any of these ways is noticed', 
 
 test('migrating twice changes nothing the second time', async () => {
   await using database = await ownDatabase({ migrated: false });
-  const first = await migrate(database.url);
+  const first = await migrate(database.directUrl);
   expect(first).toContain('0001_initial');
-  expect(await migrate(database.url)).toEqual([]);
+  expect(await migrate(database.directUrl)).toEqual([]);
 });
 
 test('two servers that migrate at once do it once', async () => {
   await using database = await ownDatabase({ migrated: false });
-  const [one, other] = await Promise.all([migrate(database.url), migrate(database.url)]);
+  const [one, other] = await Promise.all([migrate(database.directUrl), migrate(database.directUrl)]);
   expect([one, other].filter((names) => names.length > 0)).toHaveLength(1);
-  expect(await differences(database.url)).toEqual([]);
+  expect(await differences(database.directUrl)).toEqual([]);
 });
 
 test('a migration that fails leaves nothing behind, and the next attempt does all of it', async () => {
   await using database = await ownDatabase({ migrated: false });
   await database.admin.query('create table treasury_movements ()');
-  await expect(migrate(database.url)).rejects.toThrow('treasury_movements');
+  await expect(migrate(database.directUrl)).rejects.toThrow('treasury_movements');
   const { rows } = await database.admin.query(`select to_regclass('products') as products`);
   expect(rows).toEqual([{ products: null }]);
   await database.admin.query('drop table treasury_movements');
-  expect(await migrate(database.url)).toContain('0001_initial');
+  expect(await migrate(database.directUrl)).toContain('0001_initial');
 });
 
 test('a database newer than the program is refused, by the name of what it has', async () => {
   await using database = await ownDatabase();
   await database.admin.query(`insert into mikro_orm_migrations (name) values ('9999_from_the_future')`);
-  await expect(migrate(database.url)).rejects.toThrow(
+  await expect(migrate(database.directUrl)).rejects.toThrow(
     'The database is newer than this version of Albaran: it has 9999_from_the_future',
   );
 });

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../platform/database.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { poolerOptions } from '../helpers/pgbouncer.ts';
 
 const ACCOUNT = 31;
 
@@ -11,7 +12,7 @@ let database: Database;
 
 beforeAll(async () => {
   own = await ownDatabase();
-  database = new Database({ url: own.url, poolSize: 3 });
+  database = new Database({ url: own.url, poolSize: 3, ...poolerOptions() });
   await database.prepareRole();
   await database.transaction(ACCOUNT, { write: true }, (db) =>
     db.insertInto('accounts').values({ id: ACCOUNT, slug: 'acme', name: 'Acme' }).execute(),

@@ -1,5 +1,6 @@
 // One PostgreSQL for the whole run: TEST_DATABASE_URL, else a container where Docker answers, else the embedded one.
 // On it, one migrated database that all tests share (each has companies of its own) and that is dropped at the end.
+// With TEST_POOLER=pgbouncer the service reaches it, and every database of a test's own, through PgBouncer.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
 import { migrate } from '../../platform/migrations.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +18,8 @@ declare module 'vitest' {
     databaseUrl: string;
     /** A database of the same server from which others can be created and dropped. */
     adminUrl: string;
+    /** Where the pooler listens, on 127.0.0.1, if the tests run with one: `databaseUrl` leads there. */
+    poolerPort: number | undefined;
   }
 }
 
@@ -60,9 +64,12 @@ export default async function setup(project: TestProject) {
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   await migrate(url.href);
-  project.provide('databaseUrl', url.href);
+  const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(server.url) : undefined;
+  project.provide('databaseUrl', pooler?.through(url.href) ?? url.href);
   project.provide('adminUrl', server.url);
+  project.provide('poolerPort', pooler?.port);
   return async () => {
+    await pooler?.[Symbol.asyncDispose]();
     await admin.query(`drop database ${name} with (force)`);
     await admin.end();
     await server.stop();

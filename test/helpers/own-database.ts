@@ -3,9 +3,13 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { migrate } from '../../platform/migrations.ts';
+import { pooledUrl } from './pgbouncer.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
+  /** As the service reaches it. */
   url: string;
+  /** Without a pooler in between. */
+  directUrl: string;
   /** Connected as the login that owns everything. */
   admin: pg.Client;
 }
@@ -22,7 +26,8 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
   const admin = new pg.Client({ connectionString: url.href });
   await admin.connect();
   return {
-    url: url.href,
+    url: pooledUrl(url.href),
+    directUrl: url.href,
     admin,
     async [Symbol.asyncDispose]() {
       await admin.end();

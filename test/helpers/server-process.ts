@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { databaseEnvironment } from './pgbouncer.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'server', 'main.ts');
 
@@ -15,7 +16,7 @@ export interface ServerProcess extends AsyncDisposable {
 
 /** `albaran serve` on this database, at any free port. */
 export async function startServerProcess(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
-  const own = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', DEMO: 'false' };
+  const own = { ...databaseEnvironment(databaseUrl), HOST: '127.0.0.1', PORT: '0', DEMO: 'false' };
   // Every test calls from one address: the wrong keys that some try must not close the door to the others.
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: { PATH: process.env.PATH, ...own, FAILED_KEYS_PER_MINUTE: '1000000', ...env },

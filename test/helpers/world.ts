@@ -13,6 +13,7 @@ import type { Service } from '../../platform/context.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
 import { openService, type ServiceOptions } from '../../platform/service.ts';
 import { type HttpOptions, makeHttp } from '../../server/http.ts';
+import { poolerOptions } from './pgbouncer.ts';
 
 /** A record of an account file, without its `ref` where the test does not care. */
 export type FileRecord = { coleccion: string; ref?: string; [field: string]: unknown };
@@ -50,10 +51,10 @@ export class TestClock implements Clock {
 export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & { logTo?: (line: string) => void };
 
 export async function startServer(options: ServerOptions = {}) {
-  const { logTo, corsOrigins = [], trustProxy = false, oauth, ...rest } = options;
+  const { logTo, corsOrigins = [], trustProxy = false, oauth, database, ...rest } = options;
   const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
   const service = await openService({
-    database: { url: inject('databaseUrl') },
+    database: { url: inject('databaseUrl'), ...poolerOptions(), ...database },
     checkOutputs: true,
     failedKeysPerMinute: 1_000_000,
     ...rest,

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeProgram } from '../../server/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run, serve } from './processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
@@ -21,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const albaran = (args: string[], input?: string) => run(args, { DATABASE_URL: database.url }, input);
+const albaran = (args: string[], input?: string) => run(args, databaseEnvironment(database.url), input);
 
 /** What a command answers with --json. */
 async function json(args: string[], input?: string) {
@@ -96,8 +97,8 @@ test('a company is created, changed and listed, and the audit tells so', async (
 test('[AUTH-03] a key works on every server until it is revoked, and stops at once on all', async () => {
   const { id: accountId } = await json(['account', 'create', '--name', 'Claves', '--slug', 'claves']);
   const made = await json(['key', 'create', '--account', 'claves', '--name', 'web', '--read-only']);
-  await using one = await serve({ DATABASE_URL: database.url, DEMO: 'false' });
-  await using other = await serve({ DATABASE_URL: database.url, DEMO: 'false' });
+  await using one = await serve({ ...databaseEnvironment(database.url), DEMO: 'false' });
+  await using other = await serve({ ...databaseEnvironment(database.url), DEMO: 'false' });
   const statuses = () => Promise.all([one, other].map(async ({ url }) => (await call(url, made)).status));
 
   expect(await statuses()).toEqual([200, 200]);

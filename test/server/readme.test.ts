@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ownDatabase } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { serve } from './processes.ts';
 
 const README = new URL('../../README.md', import.meta.url);
@@ -16,7 +17,7 @@ async function commandsOf(section: string): Promise<string[]> {
 
 test('every call of the README is answered well', { timeout: 90_000 }, async () => {
   await using database = await ownDatabase();
-  await using server = await serve({ DATABASE_URL: database.url });
+  await using server = await serve(databaseEnvironment(database.url));
   const key = /ak_[\w-]+/.exec(await server.says(/API key +ak_/))?.[0] ?? '';
   const secret = /sk_[\w-]+/.exec(await server.says(/Secret +sk_/))?.[0] ?? '';
   const [exports = '', ...calls] = await commandsOf('First calls');

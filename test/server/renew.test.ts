@@ -6,7 +6,7 @@ import { createAccount } from '../../entities/account-file/new-account.ts';
 import { Database } from '../../platform/database.ts';
 import { readConfig } from '../../server/config.ts';
 import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
-import { databaseEnvironment } from '../helpers/pgbouncer.ts';
+import { databaseEnvironment, poolerOptions } from '../helpers/pgbouncer.ts';
 import { launch, run, serve } from './processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
@@ -15,7 +15,7 @@ let database: OwnDatabase;
 let tenants: Database;
 beforeAll(async () => {
   database = await ownDatabase();
-  tenants = new Database({ url: database.url });
+  tenants = new Database({ url: database.url, ...poolerOptions() });
   await tenants.prepareRole();
 });
 afterAll(async () => {

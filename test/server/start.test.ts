@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { openBrowser } from '../pages/browser.ts';
 import { run, serve } from './processes.ts';
 
@@ -24,7 +25,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const environment = () => ({ DATABASE_URL: database.url, DEMO: 'false' });
+const environment = () => ({ ...databaseEnvironment(database.url), DEMO: 'false' });
 
 test('what a start can’t use is one line that names it, exit 1', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
@@ -37,7 +38,7 @@ test('what a start can’t use is one line that names it, exit 1', async () => {
     run([], { PORT: 'abc' }),
     run([], { ...environment(), PORT: String(port) }),
     run([], { PORT: '0', DATABASE_URL: 'postgres://albaran:hunter2@127.0.0.1:1/albaran' }),
-    run([], { PORT: '0', DATABASE_URL: database.url.replace(/\w+$/, 'no_such_database') }),
+    run([], { PORT: '0', DATABASE_URL: database.directUrl.replace(/\w+$/, 'no_such_database') }),
     run([], { ...environment(), HOST: '192.0.2.1' }),
     run([], { ...environment(), PORT: '0', REDIS_URL: 'redis://127.0.0.1:1' }),
     run([], { PORT: '0', DATA_DIR: older }),

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run, serve } from './processes.ts';
 
 const TOKEN = 'a-token-of-the-operators';
@@ -12,7 +13,7 @@ let database: OwnDatabase;
 let headers: Record<string, string>;
 beforeAll(async () => {
   database = await ownDatabase();
-  const env = { DATABASE_URL: database.url };
+  const env = databaseEnvironment(database.url);
   await run(['account', 'create', '--name', 'Ruiz', '--slug', 'ruiz'], env);
   const { key, secret } = JSON.parse((await run(['key', 'create', '--account', 'ruiz', '--json'], env)).stdout);
   headers = { 'x-api-key': key, 'x-api-secret': secret, 'content-type': 'application/json' };
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 test('calls by operation, door and outcome, latency, pool, quota and event loop, for who has the token', async () => {
-  await using server = await serve({ DATABASE_URL: database.url, DEMO: 'false', METRICS_TOKEN: TOKEN });
+  await using server = await serve({ ...databaseEnvironment(database.url), DEMO: 'false', METRICS_TOKEN: TOKEN });
   const ask = (path: string, init?: RequestInit) => fetch(server.url + path, { headers, ...init });
   const tool = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'consultar_productos', arguments: {} } };
   await ask('/api/v1/products');
@@ -62,7 +63,7 @@ test('calls by operation, door and outcome, latency, pool, quota and event loop,
 });
 
 test('without a token there are no metrics', async () => {
-  await using server = await serve({ DATABASE_URL: database.url, DEMO: 'false' });
+  await using server = await serve({ ...databaseEnvironment(database.url), DEMO: 'false' });
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
 });
 
@@ -77,7 +78,7 @@ test('a request, its operation and its statements are one trace, which goes on t
   const [ours, callers] = ['11111111111111111111111111111111', '22222222222222222222222222222222'];
   {
     await using server = await serve({
-      DATABASE_URL: database.url,
+      ...databaseEnvironment(database.url),
       DEMO: 'false',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_SERVICE_NAME: 'albaran-ruiz',

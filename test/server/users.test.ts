@@ -1,6 +1,7 @@
 // The commands about people, run as processes on a database of their own.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { startServer } from '../helpers/world.ts';
 import { HOME, openBrowser } from '../pages/browser.ts';
 import { run } from './processes.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const albaran = (args: string[], input?: string) => run(args, { DATABASE_URL: database.url }, input);
+const albaran = (args: string[], input?: string) => run(args, databaseEnvironment(database.url), input);
 
 async function json(args: string[], input?: string) {
   const { stdout, stderr } = await albaran([...args, '--json'], input);

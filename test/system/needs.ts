@@ -23,6 +23,17 @@ export function redisServerPath(): string {
   return path;
 }
 
+/** A pgbouncer: PGBOUNCER_PATH, else /usr/sbin/pgbouncer. */
+export function pgbouncerPath(): string {
+  const path = process.env.PGBOUNCER_PATH ?? '/usr/sbin/pgbouncer';
+  if (!existsSync(path)) {
+    throw new Error(
+      `This test needs PgBouncer, and there is none at ${path}: install it (apt-get install pgbouncer) or say where it is in PGBOUNCER_PATH`,
+    );
+  }
+  return path;
+}
+
 /** A browser that asks nothing of anybody but the page it is shown. */
 export const CHROMIUM_ARGUMENTS =
   `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking

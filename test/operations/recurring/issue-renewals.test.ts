@@ -7,6 +7,7 @@ import { Database } from '../../../platform/database.ts';
 import { dueRenewals, issueRenewals } from '../../../routers/recurring/issue-renewals.ts';
 import { CYCLES, type Periodicity, renewalDates, type Schedule } from '../../../routers/recurring/renewal-dates.ts';
 import { renewCompanies } from '../../../server/renewals.ts';
+import { poolerOptions } from '../../helpers/pgbouncer.ts';
 import { recordStatements } from '../../helpers/statements.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
@@ -307,7 +308,7 @@ test('one that fails leaves nothing behind and is told, and the others are issue
   await other.connect();
   await other.query('begin');
   await other.query('select from product_stocks where account_id = $1 for update', [acme.id]);
-  const impatient = new Database({ url: inject('databaseUrl'), statementTimeoutMs: 300 });
+  const impatient = new Database({ url: inject('databaseUrl'), statementTimeoutMs: 300, ...poolerOptions() });
   await impatient.prepareRole();
   const outcomes = await issueOn(acme, '2026-05-10', { on: impatient });
   await impatient.close();
@@ -327,6 +328,7 @@ test('a recurring that somebody holds is left to them', async () => {
   await other.query('begin');
   await other.query('select from recurrings where account_id = $1 for update', [acme.id]);
   expect(await issueOn(acme, '2026-05-10')).toEqual([]);
+  await other.query('rollback');
   await other.end();
   expect(await issueOn(acme, '2026-05-10')).toHaveLength(1);
 });

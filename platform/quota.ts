@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Clock } from './clock.ts';
 import type { Database } from './database.ts';
-import { ApiError, unavailable } from './errors.ts';
+import { ApiError, unauthorized, unavailable } from './errors.ts';
 import type { Principal } from './principal.ts';
 
 /** The company whose calls are counted, in its time zone. */
@@ -35,7 +35,7 @@ export type CallsByDay = ReadonlyMap<string, number>;
 export interface QuotaStore {
   /**
    * Adds `calls` to a company's use in the window that starts at `windowStart`, and `made` to the counts of its days, in
-   * one round trip and all or nothing. Answers the use of the window so far.
+   * one round trip and all or nothing. Answers the use of the window so far. 401 when the company is known to be no more.
    */
   add(accountId: number, windowStart: Temporal.Instant, calls: number, made: CallsByDay): Promise<number>;
   /** The calls that were counted on these days; a day without any may be missing. */
@@ -52,6 +52,8 @@ const DAYS_SHOWN = 7;
 export const postgresQuotaStore = (database: Database): QuotaStore => ({
   add: (accountId, windowStart, calls, made) =>
     database.transaction(accountId, { write: true }, async (db, later) => {
+      // A process may remember the key of a company that was deleted: nothing is counted for one.
+      const account = db.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
       const counted = db
         .insertInto('quota_windows')
         .values({ account_id: accountId, starts_at: windowStart.toString(), used: calls })
@@ -83,7 +85,9 @@ export const postgresQuotaStore = (database: Database): QuotaStore => ({
             .execute(),
         );
       }
-      return (await counted).used;
+      const [there, { used }] = await Promise.all([account, counted]);
+      if (!there) throw unauthorized();
+      return used;
     }),
   callsOn: (accountId, days) =>
     database.transaction(accountId, {}, async (db) => {
@@ -176,6 +180,8 @@ export class Quota {
   readonly #clock: Clock;
   readonly #defaultLimit: number;
   readonly #buckets = new Map<number, Bucket>();
+  #sweptAt = 0;
+  #handingOver: Promise<void> = Promise.resolve();
 
   constructor(store: QuotaStore, clock: Clock, defaultLimit: number) {
     this.#store = store;
@@ -214,7 +220,7 @@ export class Quota {
    * What is left in the whole service, and the calls of the company's last seven days, today's last; without counting a
    * call. For people, since it asks the store. A day's calls are those made: unlike the debits of the minute they hold no
    * block that a process has yet to spend. No call is in them twice. What another process spent last comes in with one of
-   * its next debits, that of a new minute at the latest, or when it closes: at most one block (50 calls). As much is lost
+   * its next debits, that of a new minute at the latest, or when it forgets the company or closes: at most one block (50 calls). As much is lost
    * when a process is killed, or when the store fails while it counts.
    */
   async look(holder: QuotaHolder): Promise<QuotaUse> {
@@ -234,6 +240,7 @@ export class Quota {
 
   /** Counts what was still to be counted, where the store can be reached, and closes the store. */
   async close(): Promise<void> {
+    await this.#handingOver;
     const { windowStart } = this.#minute();
     const uncounted = [...this.#buckets].filter(([, { made }]) => made.size > 0);
     const counts = uncounted.map(([accountId, { made }]) => this.#add(accountId, { windowStart, made }, 0));
@@ -244,6 +251,7 @@ export class Quota {
   #current({ accountId, quotaPerMinute, timeZone }: QuotaHolder) {
     const limit = quotaPerMinute ?? this.#defaultLimit;
     const { windowStart, resetSeconds } = this.#minute();
+    this.#dropIdle(windowStart);
     let bucket = this.#buckets.get(accountId);
     if (bucket?.windowStart !== windowStart) {
       const day = instant(windowStart).toZonedDateTimeISO(timeZone).toPlainDate().toString();
@@ -251,6 +259,23 @@ export class Quota {
       this.#buckets.set(accountId, bucket);
     }
     return { bucket, limit, resetSeconds };
+  }
+
+  /** Once a minute: companies that let a whole minute pass without a call are handed over, one by one, and forgotten. */
+  #dropIdle(windowStart: number): void {
+    if (windowStart <= this.#sweptAt) return;
+    this.#sweptAt = windowStart;
+    const idle = [...this.#buckets].filter(
+      ([, bucket]) => bucket.windowStart < windowStart - WINDOW_SECONDS && !bucket.refill,
+    );
+    for (const [accountId] of idle) this.#buckets.delete(accountId);
+    const uncounted = idle.filter(([, { made }]) => made.size > 0);
+    if (uncounted.length === 0) return;
+    this.#handingOver = this.#handingOver.then(async () => {
+      for (const [accountId, { made }] of uncounted) {
+        await this.#add(accountId, { windowStart, made }, 0).catch(() => {});
+      }
+    });
   }
 
   #minute() {

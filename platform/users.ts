@@ -43,7 +43,8 @@ export const SESSION_HOURS = 7 * 24;
 export const IDLE_HOURS = 12;
 const NOTE_USE_EVERY_SECONDS = 60;
 
-const ATTEMPT_MINUTES = 15;
+/** Attempts to sign in are counted in windows of this length. */
+export const ATTEMPT_MINUTES = 15;
 const ATTEMPTS = { email: 10, address: 50 };
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();

@@ -27,6 +27,7 @@ export async function runOnce(
   client.on('error', () => {}); // Losing it lets another process in, no more: the statement that follows says so.
   await client.connect();
   try {
+    await client.query('insert into scheduled_runs (name) values ($1) on conflict (name) do nothing', [name]);
     await client.query(BEGIN);
     const { rows } = await client.query<{ seen: boolean | null }>(
       'select slot >= $2 as seen from scheduled_runs where name = $1 for update skip locked',

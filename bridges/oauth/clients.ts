@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { UNUSED_CLIENT_HOURS } from '../../platform/purge.ts';
 import { oauthError } from './errors.ts';
 
 export interface ClientOptions {
@@ -19,8 +20,6 @@ export interface Client {
 }
 
 const REGISTRATIONS_PER_HOUR = 100;
-/** An application that nobody authorised within this time is forgotten. */
-const UNUSED_HOURS = 24;
 const MAX_REDIRECT_URIS = 10;
 const MAX_URI = 2000;
 const MAX_NAME = 100;
@@ -74,7 +73,7 @@ export async function registerClient(service: Service, body: unknown, address: s
 export async function findClient({ database, clock }: Service, id: string): Promise<Client | undefined> {
   const row = await database.service.selectFrom('oauth_clients').selectAll().where('id', '=', id).executeTakeFirst();
   if (!row) return undefined;
-  const expires = Temporal.Instant.from(row.registered_at).add({ hours: UNUSED_HOURS });
+  const expires = Temporal.Instant.from(row.registered_at).add({ hours: UNUSED_CLIENT_HOURS });
   if (row.authorized_at === null && Temporal.Instant.compare(expires, clock.now()) <= 0) return undefined;
   return { id: row.id, name: row.name, redirectUris: row.redirect_uris };
 }

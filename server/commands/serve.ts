@@ -44,11 +44,14 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
   const opening = openDatabase(config, { adopt: true, log: (line) => log.info(line) });
   opening.catch(() => {});
   // Loaded while the database starts.
-  const [{ makeHttp }, { followSchedule }, { openService }] = await Promise.all([
-    import('../http.ts'),
-    import('../renewal-schedule.ts'),
-    import('../../platform/service.ts'),
-  ]);
+  const [{ makeHttp }, { followSchedule }, { scheduledPurge }, { scheduledRenewals }, { openService }] =
+    await Promise.all([
+      import('../http.ts'),
+      import('../schedule.ts'),
+      import('../purge-schedule.ts'),
+      import('../renewal-schedule.ts'),
+      import('../../platform/service.ts'),
+    ]);
   await using opened = await opening;
   if (opened.migrated.length > 0) log.info({ migrations: opened.migrated }, 'the database was brought forward');
   stop.throwIfAborted();
@@ -69,7 +72,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     throw new Failure(oneLine(error), { cause: error });
   });
   let limit = hurry;
-  let renewals: Promise<void> | undefined;
+  let byTheClock: Promise<unknown> | undefined;
   try {
     const { database } = service;
     const demo = config.demo
@@ -81,7 +84,12 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     service.baseUrl ||= url;
     if (demo || process.stdout.isTTY) console.log(await greeting(service.baseUrl, database, demo));
 
-    if (config.renewals) renewals = followSchedule({ ...service, directUrl: opened.directUrl }, config.renewals, stop);
+    const scheduled = [
+      scheduledPurge(service),
+      ...(config.renewals ? [scheduledRenewals(service, config.renewals)] : []),
+    ];
+    const { directUrl } = opened;
+    byTheClock = Promise.all(scheduled.map((what) => followSchedule({ ...service, directUrl }, what, stop)));
 
     await aborted(stop);
     log.info('stopping');
@@ -89,7 +97,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     if (!(await drain(http, limit))) log.warn('calls under way were cut off');
   } finally {
     // What still waits for the database when time is up, waits no longer.
-    const closed = Promise.resolve(renewals).then(() => service.close());
+    const closed = Promise.resolve(byTheClock).then(() => service.close());
     await Promise.race([closed, aborted(limit)]);
   }
 }

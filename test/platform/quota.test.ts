@@ -1,5 +1,5 @@
 // The company's quota, as callers meet it on one process and on several.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../../platform/errors.ts';
 import { Quota, type QuotaStore } from '../../platform/quota.ts';
 import { recordStatements } from '../helpers/statements.ts';
@@ -317,6 +317,34 @@ describe('[LIM-01] the calls of a day:', () => {
     await quota.spend(acme);
     await quota.close();
     expect(handed).toEqual([3, 1]);
+  });
+
+  test('a company that lets a minute pass is handed over and forgotten, by the next call of any', async () => {
+    const handed: [number, number][] = [];
+    const store: QuotaStore = {
+      async add(accountId, _windowStart, calls, made) {
+        for (const count of made.values()) handed.push([accountId, count]);
+        return calls;
+      },
+      callsOn: async () => new Map(),
+      close: async () => {},
+    };
+    const clock = new TestClock(START);
+    const quota = new Quota(store, clock, 1200);
+    const spend = (accountId: number) => quota.spend({ accountId, quotaPerMinute: null, timeZone: 'Europe/Madrid' });
+    for (const company of [1, 1, 2]) await spend(company);
+    clock.advance({ minutes: 1 });
+    await spend(2);
+    expect(handed).toEqual([[2, 1]]);
+    clock.advance({ minutes: 1 });
+    await spend(3);
+    await vi.waitUntil(() => handed.length > 1);
+    expect(handed.slice(1)).toEqual([[1, 2]]);
+    await quota.close();
+    expect(handed.slice(2).toSorted()).toEqual([
+      [2, 1],
+      [3, 1],
+    ]);
   });
 
   test('a process keeps one block to itself at most, and hands over with few of its debits', async () => {

@@ -62,6 +62,14 @@ export const PARAMETERS = {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     ...notSent('7c9e6679-7425-40de-944b-e07fc1f90ae7'),
   },
+  MaxLag: {
+    name: 'X-Max-Lag',
+    in: 'header',
+    description:
+      'Cuántos segundos de retraso admite la llamada, hasta con milésimas: puede responder entonces una réplica, si la hay y no va más atrasada, y la respuesta lo dice en `X-Lag`. Sin ella se responde siempre con lo último.',
+    schema: { type: 'number', minimum: 0, maximum: 3600 },
+    ...notSent(5),
+  },
 };
 
 const REQUEST_ID = 'b1f0e8a6-2f0c-4a9e-9d53-0a3f3a4c9d10';
@@ -79,6 +87,11 @@ export const HEADERS = {
     example: 5,
   },
   'Idempotent-Replayed': text('`true` si es la respuesta de una llamada anterior con la misma clave.', 'true'),
+  'X-Lag': {
+    description: 'Si ha respondido una réplica: segundos de retraso que puede llevar como mucho.',
+    schema: { type: 'number', minimum: 0 },
+    example: 0.2,
+  },
   'X-Ignored-Parameters': text('Los parámetros que la operación no conoce, si los hubo.', 'pagian'),
 };
 

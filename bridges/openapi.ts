@@ -52,7 +52,7 @@ export function openApiDocument(baseUrl = '/'): Json {
           ...names(operation, index),
           tags: [tagOf(operation.area).name],
           description: `${description}\n\nPermiso \`${operation.scope}\`. Alias v0: \`POST /${alias}\`. Herramienta del conector: \`${operation.tool}\`.`,
-          parameters: [...parameters(route, input), ...(write ? [IDEMPOTENCY_KEY] : [])],
+          parameters: [...parameters(route, input), write ? IDEMPOTENCY_KEY : MAX_LAG],
           ...(withBody && { requestBody: bodyBeside(route, input, component) }),
           responses: answers(withBody),
         },
@@ -64,7 +64,7 @@ export function openApiDocument(baseUrl = '/'): Json {
         summary: title,
         tags: [V0_TAG.name],
         description: `Alias de \`${routes[0]?.method} /api/v1${routes[0]?.path}\`: los mismos parámetros, en el cuerpo, y la misma respuesta.`,
-        parameters: write ? [IDEMPOTENCY_KEY] : [],
+        parameters: [write ? IDEMPOTENCY_KEY : MAX_LAG],
         requestBody: { $ref: `#/components/requestBodies/${component}` },
         responses: answers(true),
       },
@@ -122,6 +122,7 @@ function names({ alias, title, routes }: Operation, index: number) {
 // Parameters and bodies
 
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' };
+const MAX_LAG = { $ref: '#/components/parameters/MaxLag' };
 
 /** What stands in the path and, without a body, in the query. There everything is a text: an id is a string. */
 function parameters(route: Route, input: Schema): Json[] {
@@ -165,7 +166,7 @@ const success = (dataComponent: string, write: boolean) => ({
   description: 'Respuesta correcta.',
   headers: {
     ...headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'X-Ignored-Parameters'),
-    ...(write && headers('Idempotent-Replayed')),
+    ...headers(write ? 'Idempotent-Replayed' : 'X-Lag'),
   },
   content: {
     'application/json': {

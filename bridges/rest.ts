@@ -83,6 +83,7 @@ export function callContext(service: Service, door: Door, request: FastifyReques
       address: request.ip,
     },
     idempotencyKey: oneHeader(request, 'x-idempotency-key'),
+    maxLag: oneHeader(request, 'x-max-lag'),
     headers: {},
   };
 }

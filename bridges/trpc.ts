@@ -104,13 +104,17 @@ function checkRequest(paths: string[], { idempotencyKey }: CallContext, { method
   }
 }
 
-/** A lone call's headers are the answer's. Of a batch's, only the quota as its last call left it speaks for them all. */
+/** A lone call's headers are the answer's. Of a batch's, only the quota as its last call left it and the longest lag speak for all. */
 function answerHeaders(batch: readonly CallContext[]): Record<string, string> {
   const [only, second] = batch;
   if (only && !second) return only.headers;
   const last = batch.findLast(({ headers }) => headers.RateLimit);
   const { RateLimit, 'RateLimit-Policy': policy } = last?.headers ?? {};
-  return RateLimit && policy ? { RateLimit, 'RateLimit-Policy': policy } : {};
+  const lags = batch.flatMap(({ headers }) => headers['X-Lag'] ?? []);
+  return {
+    ...(RateLimit && policy && { RateLimit, 'RateLimit-Policy': policy }),
+    ...(lags.length > 0 && { 'X-Lag': String(Math.max(...lags.map(Number))) }),
+  };
 }
 
 /** The longest wait that an error asks for; each error states its own too. */

@@ -6,6 +6,7 @@ import type { Ids, Kind } from './ids.ts';
 import type { Metrics } from './metrics.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
+import type { Replica } from './replica.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 
 export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command' | 'schedule';
@@ -13,6 +14,8 @@ export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command' | 'schedul
 /** The running service: one a process. */
 export interface Service {
   database: Database;
+  /** Where reads go whose callers allow a lag, if there is one. */
+  replica?: Replica | undefined;
   ids: Ids;
   keys: Keys;
   quota: Quota;
@@ -38,6 +41,8 @@ export interface CallContext {
   requestId: string;
   credentials: Credentials;
   idempotencyKey: string | undefined;
+  /** How many seconds old a read may be, as the caller wrote it. */
+  maxLag?: string | undefined;
   /** Set by a door that admitted the caller before it read the input (ENV-09). */
   principal?: Principal;
   /** Who calls, where the door asked before it came to the operation; not yet admitted to it. */

@@ -52,6 +52,15 @@ export class Metrics {
     }),
   );
 
+  readonly #replica = this.#own(
+    new Counter({
+      name: 'albaran_replica_reads_total',
+      help: 'Reads that allow a lag: answered by the replica, or by the primary because that was behind or away.',
+      labelNames: ['result'],
+      registers: [],
+    }),
+  );
+
   constructor(pool: pg.Pool) {
     this.#own(
       new Gauge({
@@ -82,6 +91,10 @@ export class Metrics {
 
   quotaAsked(result: 'counted' | 'refused'): void {
     this.#quota.inc({ result });
+  }
+
+  replicaAsked(result: 'answered' | 'behind' | 'away'): void {
+    this.#replica.inc({ result });
   }
 
   get contentType(): string {

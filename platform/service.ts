@@ -7,10 +7,13 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { Ids } from './ids.ts';
 import { Keys } from './principal.ts';
 import { postgresQuotaStore, Quota, redisQuotaStore } from './quota.ts';
+import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
 
 export interface ServiceOptions {
   database: DatabaseOptions;
+  /** A streaming replica of the database, for the reads whose callers allow a lag. */
+  replicaUrl?: string | undefined;
   log: Logger;
   clock?: Clock;
   /** Newest first; without any, one is made and kept in the database. */
@@ -41,8 +44,14 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     const keys = new Keys(database, clock, options.failedKeysPerMinute ?? 20);
     const quota = new Quota(store, clock, options.quotaPerMinute ?? 1200);
     const secrets = options.idKeys ?? [await keptIdKey(database)];
+    const metrics = options.metrics ? new (await import('./metrics.ts')).Metrics(database.pool) : undefined;
+    const { replicaUrl } = options;
+    const replica = replicaUrl
+      ? new Replica(database, { ...options.database, url: replicaUrl }, log, metrics)
+      : undefined;
     return {
       database,
+      replica,
       ids: new Ids(secrets),
       keys,
       quota,
@@ -50,10 +59,11 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       baseUrl: options.baseUrl ?? '',
       clock,
       log,
-      metrics: options.metrics ? new (await import('./metrics.ts')).Metrics(database.pool) : undefined,
+      metrics,
       checkOutputs: options.checkOutputs ?? false,
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {
+        await replica?.close();
         await keys.close();
         await quota.close();
         await database.close();

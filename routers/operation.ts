@@ -23,6 +23,7 @@ import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/i
 import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
 import type { Principal, Scope } from '../platform/principal.ts';
 import type { QuotaState } from '../platform/quota.ts';
+import { maxLagSeconds } from '../platform/replica.ts';
 import { traced } from '../platform/tracing.ts';
 import { type IdSite, idSites } from './shared/walk.ts';
 
@@ -134,7 +135,11 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
 
   async function read({ service, principal, ...ctx }: CallContext & { principal: Principal }, raw: unknown) {
     try {
-      return { parsed: parse(raw), key: write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined };
+      return {
+        parsed: parse(raw),
+        key: write ? idempotencyKey(ctx.idempotencyKey, 'X-IDEMPOTENCY-KEY') : undefined,
+        maxLag: write ? undefined : maxLagSeconds(ctx.maxLag),
+      };
     } catch (error) {
       await confirm(service, principal);
       throw error;
@@ -142,7 +147,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   }
 
   async function run(ctx: CallContext & { principal: Principal }, raw: unknown): Promise<unknown> {
-    const { parsed, key } = await read(ctx, raw);
+    const { parsed, key, maxLag } = await read(ctx, raw);
     const { service, principal, requestId } = ctx;
     const { accountId } = principal;
     const hash = key === undefined ? '' : requestHash(alias, parsed);
@@ -152,7 +157,11 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
     const attempt = () => service.database.transaction(accountId, { write, credential, lockTimeoutMs }, work);
-    return write ? withRetries(attempt) : attempt();
+    if (write) return withRetries(attempt);
+    const older = maxLag === undefined ? undefined : await service.replica?.read(accountId, maxLag, credential, work);
+    if (!older) return attempt();
+    ctx.headers['X-Lag'] = String(Math.ceil(older.lagSeconds * 1000) / 1000);
+    return older.value;
 
     async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<unknown> {
       const exist = checkIds(db, accountId, opened);

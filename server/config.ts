@@ -68,7 +68,19 @@ export const variables = z.object({
     description:
       'The same database without a pooler in between, for migrations: they hold a lock for the length of a session, which PgBouncer in transaction mode does not keep.',
   }),
-  DATABASE_POOL: whole(1, 1000, 10, 'Connections to the database that one process opens at most.'),
+  DATABASE_REPLICA_URL: databaseUrl.optional().meta({
+    expected: 'a postgres:// URL (special characters of its password percent-encoded)',
+    standard: 'none',
+    secret: true,
+    description:
+      'A streaming replica of that database, or the address that several share. Reads go there whose callers allow a lag with the header `X-Max-Lag: <seconds>`, as long as it is not further behind (the answer says `X-Lag`); all else goes to `DATABASE_URL`, and so do these while the replica is away. Processes look every quarter of a second how far the database has come, so less than half a second is seldom had.',
+  }),
+  DATABASE_POOL: whole(
+    1,
+    1000,
+    10,
+    'Connections to the database that one process opens at most; as many again to a replica.',
+  ),
   DATABASE_PREPARE: yesOrNo.default(true).meta({
     expected: TRUE_OR_FALSE,
     description:
@@ -230,10 +242,14 @@ export function readConfig(environment: Record<string, string | undefined>, term
   if (data.DATABASE_DIRECT_URL && !data.DATABASE_URL) {
     throw new Failure('DATABASE_DIRECT_URL: expected DATABASE_URL beside it');
   }
+  if (data.DATABASE_REPLICA_URL && !data.DATABASE_URL) {
+    throw new Failure('DATABASE_REPLICA_URL: expected DATABASE_URL beside it');
+  }
   const production = data.NODE_ENV === 'production';
   return {
     databaseUrl: data.DATABASE_URL,
     databaseDirectUrl: data.DATABASE_DIRECT_URL ?? data.DATABASE_URL,
+    databaseReplicaUrl: data.DATABASE_REPLICA_URL,
     databasePool: data.DATABASE_POOL,
     databasePrepare: data.DATABASE_PREPARE,
     statementTimeoutMs: data.STATEMENT_TIMEOUT_MS,

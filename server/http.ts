@@ -52,6 +52,7 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'X-Existing',
   'X-Ignored-Parameters',
+  'X-Lag',
   'WWW-Authenticate',
 ];
 

@@ -40,6 +40,7 @@ test('what is set is read as what it is', () => {
     read({
       DATABASE_URL: 'postgres://a:b@pooler/albaran',
       DATABASE_DIRECT_URL: 'postgres://a:b@db/albaran',
+      DATABASE_REPLICA_URL: 'postgres://a:b@replica/albaran',
       PORT: '80',
       BASE_URL: 'https://api.example.com/',
       TRUST_PROXY: '10.0.0.0/8, ::1, loopback',
@@ -51,6 +52,7 @@ test('what is set is read as what it is', () => {
   ).toMatchObject({
     databaseUrl: 'postgres://a:b@pooler/albaran',
     databaseDirectUrl: 'postgres://a:b@db/albaran',
+    databaseReplicaUrl: 'postgres://a:b@replica/albaran',
     port: 80,
     baseUrl: 'https://api.example.com',
     trustProxy: '10.0.0.0/8,::1,loopback',
@@ -92,13 +94,13 @@ test('a bad value is one line that names its variable', () => {
     expect(complaints({ [name]: value })).toEqual([expect.stringMatching(`^${name}: expected .*, not "`)]);
   }
   expect(complaints(bad).length, 'all of them at once').toBe(Object.keys(bad).length);
-  expect(complaints({ DATABASE_DIRECT_URL: 'postgres://db/albaran' })).toEqual([
-    'DATABASE_DIRECT_URL: expected DATABASE_URL beside it',
-  ]);
+  for (const name of ['DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL']) {
+    expect(complaints({ [name]: 'postgres://db/albaran' })).toEqual([`${name}: expected DATABASE_URL beside it`]);
+  }
 });
 
 test('a bad value that may hold a secret is not repeated', () => {
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'ID_KEYS']) {
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL', 'REDIS_URL', 'ID_KEYS']) {
     const [line, ...more] = complaints({ [name]: 'hunter2' });
     expect(line).toMatch(`${name}: expected`);
     expect(line).not.toContain('hunter2');

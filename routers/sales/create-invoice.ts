@@ -42,15 +42,15 @@ export const createInvoice = operation({
     const { cliente, pedido, detalles, albaranes, vencimientos } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
-    const [billed, lines, notesClient] = await Promise.all([
+    const [billed, lines, notes] = await Promise.all([
       cliente && resolveBillingClient(db, accountId, cliente, audit),
       detalles && resolveLines(db, accountId, detalles, multiFormatStock),
       albaranes && lockNotes(db, accountId, albaranes),
     ]);
-    if (billed && notesClient !== undefined && billed.id !== notesClient) {
+    if (billed && notes && billed.id !== notes.client) {
       throw badField('cliente', 'no es el cliente de los albaranes');
     }
-    const concept = pedido?.obra ?? '';
+    const concept = pedido?.obra ?? notes?.concept ?? '';
     const amounts = invoiceAmounts(accountId, lastWritten('invoices'));
 
     // The counter's row is taken before stock, as delivery notes do, so that they never meet in a deadlock.
@@ -58,7 +58,7 @@ export const createInvoice = operation({
       sql<{ id: number }>`with ${nextNumber(accountId, 'invoice', today)}
         insert into invoices (account_id, number, date, concept, remarks, client_id, promo_code, search)
         select ${accountId}, number, ${today.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
-          ${billed?.id ?? notesClient}, ${pedido?.promo_code || null},
+          ${billed?.id ?? notes?.client}, ${pedido?.promo_code || null},
           concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
         from numbered
         returning id`.execute(db),

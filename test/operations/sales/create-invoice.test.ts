@@ -137,6 +137,23 @@ test('[DLV-03] [PRJ-01] of delivery notes: their client and lines, each with its
   expect((await acme.get('/delivery-notes/31')).body.data.facturado).toBe(true);
 });
 
+test('without a concept it is about what its delivery notes are: their concept, or else their numbers', async () => {
+  const acme = await server.company(records);
+  const deliver = async (obra: string) =>
+    (
+      await acme.post('/delivery-notes', {
+        cliente: { id: 1 },
+        pedido: { obra },
+        detalles: [{ descripcion: 'Horas', cantidad: 1, importe_unitario: 30 }],
+      })
+    ).body.data;
+  const [roof, roofAgain, yard] = [await deliver('Tejado'), await deliver('Tejado'), await deliver('Patio')];
+  await create(acme, { albaranes: [roof] });
+  await create(acme, { albaranes: [yard, roofAgain] });
+  const { invoices } = await stored(acme);
+  expect(invoices).toMatchObject([{ concept: 'Tejado' }, { concept: 'Albaranes A2026-0003, A2026-0002' }]);
+});
+
 test('with delivery notes the client may be left out, or be theirs', async () => {
   const acme = await server.company(records);
   const refused = async (cliente: object) => {

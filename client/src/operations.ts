@@ -350,9 +350,53 @@ export interface ProductsListOutput {
   }>;
 }
 
+/** What `products.get` takes. */
+export interface ProductsGetInput {
+  articuloId: string | number;
+}
+
+/** What `products.get` answers. */
+export interface ProductsGetOutput {
+  articulo: {
+    articuloId: string;
+    referencia: string;
+    sku: string;
+    codigo_ean: string;
+    descripcion: string;
+    familia: {
+      familiaId: string;
+      titulo: string;
+    };
+    iva: number;
+    coste: number;
+    precios: Array<{
+      tarifa: number;
+      precio: number;
+      precio_con_iva: number | null;
+    }>;
+    stock: number;
+    stock_minimo: number;
+    bajo_minimo: boolean;
+    /** Solo venta mueve stock */
+    modo: 'venta' | 'alquiler' | 'servicio';
+    formatos: Array<{
+      formatoId: string;
+      titulo: string;
+      factor: number;
+      peso_variable: boolean;
+      permite_venta: boolean;
+      permite_compra: boolean;
+      por_defecto_venta: boolean;
+    }>;
+    variaciones: Array<{
+      variacionId: string;
+      descripcion: string;
+    }>;
+  };
+}
+
 /** What `products.listFormats` takes. */
 export interface ProductsListFormatsInput {
-  /** El artículo */
   articuloId: string | number;
 }
 
@@ -367,6 +411,36 @@ export interface ProductsListFormatsOutput {
     permite_venta: boolean;
     permite_compra: boolean;
     por_defecto_venta: boolean;
+  }>;
+}
+
+/** What `products.getAvailability` takes. */
+export interface ProductsGetAvailabilityInput {
+  articuloId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  /**
+   * Unidades base necesarias
+   * @default 1
+   */
+  cantidad?: number;
+}
+
+/** What `products.getAvailability` answers. */
+export interface ProductsGetAvailabilityOutput {
+  articulo: {
+    articuloId: string;
+    descripcion: string;
+  };
+  stock: number;
+  minimo_disponible: number;
+  disponible: boolean;
+  dias: Array<{
+    fecha: string;
+    reservado: number;
+    disponible: number;
   }>;
 }
 
@@ -583,6 +657,137 @@ export interface EstimatesListAttachmentsOutput {
   }>;
 }
 
+/** What `salesReport.get` takes. */
+export interface SalesReportGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  agrupar?: 'mes' | 'cliente' | 'familia' | 'articulo';
+}
+
+/** What `salesReport.get` answers. */
+export interface SalesReportGetOutput {
+  fecha_inicio: string;
+  fecha_fin: string;
+  total_ventas: number;
+  num_documentos: number;
+  agrupacion?: {
+    por: 'mes';
+    grupos: Array<{
+      mes: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  } | {
+    por: 'cliente';
+    grupos: Array<{
+      clienteId: string;
+      nombre_fiscal: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  } | {
+    por: 'familia';
+    grupos: Array<{
+      familiaId: string | null;
+      titulo: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  } | {
+    por: 'articulo';
+    grupos: Array<{
+      articuloId: string | null;
+      descripcion: string;
+      total: number;
+      num_documentos: number;
+    }>;
+  };
+}
+
+/** What `deliveryNotes.list` takes. */
+export interface DeliveryNotesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo los de este cliente */
+  clienteId?: string | number;
+  /** Solo los de este proyecto o con líneas suyas */
+  proyectoId?: string | number;
+  /** true: solo facturados; false: solo sin facturar */
+  facturado?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `deliveryNotes.list` answers. */
+export interface DeliveryNotesListOutput {
+  total_albaranes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  documentos: Array<{
+    albaranId: string;
+    numero: string;
+    fecha: string;
+    concepto: string;
+    contraparte: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    };
+    base_imponible: number;
+    proyectoId: string | null;
+    revisado: boolean;
+    facturado: boolean;
+  }>;
+}
+
+/** What `deliveryNotes.get` takes. */
+export interface DeliveryNotesGetInput {
+  /** El albarán */
+  albaranId: string | number;
+}
+
+/** What `deliveryNotes.get` answers. */
+export interface DeliveryNotesGetOutput {
+  tipo: 'albaran';
+  albaranId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    clienteId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  facturado: boolean;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+  }>;
+}
+
 /** What `deliveryNotes.create` takes. */
 export interface DeliveryNotesCreateInput {
   /** Cliente de facturación */
@@ -638,6 +843,152 @@ export interface DeliveryNotesCreateInput {
 
 /** What `deliveryNotes.create` answers. */
 export type DeliveryNotesCreateOutput = string;
+
+/** What `invoices.list` takes. */
+export interface InvoicesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo las de este cliente */
+  clienteId?: string | number;
+  /** true: solo pagadas; false: solo pendientes */
+  pagada?: boolean;
+  /** Texto en el número, el concepto o los datos del cliente */
+  busqueda?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `invoices.list` answers. */
+export interface InvoicesListOutput {
+  total_facturas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  facturas: Array<{
+    facturaId: string;
+    numero: string;
+    fecha: string;
+    concepto: string;
+    contraparte: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    };
+    base_imponible: number;
+    total_con_iva: number;
+    saldo: number;
+    pagada: boolean;
+  }>;
+}
+
+/** What `invoices.get` takes. */
+export interface InvoicesGetInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** What `invoices.get` answers. */
+export interface InvoicesGetOutput {
+  tipo: 'factura';
+  facturaId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    clienteId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+    proviene_albaranes: 0 | 1;
+  }>;
+}
+
+/** What `invoices.create` takes. */
+export interface InvoicesCreateInput {
+  /** Cliente de facturación; si falta, el de los albaranes */
+  cliente?: {
+    /** Cliente existente: se usa tal cual y lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio si hay que crear el cliente */
+    nombre_fiscal?: string;
+    /** Busca el cliente y lo actualiza, o lo crea */
+    cif?: string;
+    direccion?: string;
+    cp?: string;
+    poblacion?: string;
+    provincia?: string;
+    pais?: string;
+    email?: string;
+  };
+  /** Obligatorio con detalles */
+  pedido?: {
+    /** Concepto o referencia */
+    obra?: string;
+    /** Observaciones; admite HTML */
+    detalles_operacion?: string;
+    /** Código promocional; no cambia precios */
+    promo_code?: string;
+  };
+  /** Líneas, o bien albaranes */
+  detalles?: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+  }>;
+  /** Albaranes, o bien detalles */
+  albaranes?: Array<string | number>;
+  /** Suman el total con IVA; si faltan, uno, hoy */
+  vencimientos?: Array<{
+    fecha: string;
+    importe: number;
+  }>;
+}
+
+/** What `invoices.create` answers. */
+export type InvoicesCreateOutput = string;
 
 /** What `recurrings.create` takes. */
 export interface RecurringsCreateInput {
@@ -994,6 +1345,112 @@ export interface ProjectsListOutput {
   }>;
 }
 
+/** What `projects.get` takes. */
+export interface ProjectsGetInput {
+  proyectoId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+}
+
+/** What `projects.get` answers. */
+export interface ProjectsGetOutput {
+  proyecto: {
+    proyectoId: string;
+    numero: string;
+    descripcion: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string;
+      rgpd: {
+        comunicaciones_email: boolean | null;
+        comunicaciones_whatsapp: boolean | null;
+        comunicaciones_sms: boolean | null;
+        tratamiento_imagenes: boolean | null;
+      };
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    presupuesto_coste: number;
+    presupuesto_venta: number;
+    economico: {
+      ventas: number;
+      compras: number;
+      coste_personal: number;
+      coste_maquinaria: number;
+      costes: number;
+      resultado: number;
+      margen: number;
+      horas: number;
+    };
+    num_tareas: number;
+    tareas_vencidas: number;
+  };
+}
+
+/** What `projects.times` takes. */
+export interface ProjectsTimesInput {
+  proyectoId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 1000 como máximo
+   * @default 200
+   */
+  por_pagina?: number;
+}
+
+/** What `projects.times` answers. */
+export interface ProjectsTimesOutput {
+  total_horas: number;
+  total_fichajes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  fichajes: Array<{
+    fichajeId: string;
+    empleado: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    entrada: {
+      fecha: string;
+      hora: string;
+      metodo: string;
+    };
+    salida: {
+      fecha: string;
+      hora: string;
+      metodo: string;
+    } | {
+      fecha: null;
+      hora: null;
+      metodo: null;
+    };
+    abierto: boolean;
+    horas: number;
+    proyectoId: string | null;
+    tareaId: string | null;
+    observaciones: string | null;
+  }>;
+}
+
 /** What `projectStates.list` takes. */
 export type ProjectStatesListInput = Record<string, never>;
 
@@ -1003,6 +1460,64 @@ export interface ProjectStatesListOutput {
     estadoId: string;
     titulo: string;
   }>;
+}
+
+/** What `resultsReport.get` takes. */
+export interface ResultsReportGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  agrupar?: 'mes' | 'proyecto';
+}
+
+/** What `resultsReport.get` answers. */
+export interface ResultsReportGetOutput {
+  fecha_inicio: string;
+  fecha_fin: string;
+  economico: {
+    ventas: number;
+    compras: number;
+    coste_personal: number;
+    coste_maquinaria: number;
+    costes: number;
+    resultado: number;
+    margen: number;
+    horas: number;
+  };
+  agrupacion?: {
+    por: 'mes';
+    grupos: Array<{
+      mes: string;
+      economico: {
+        ventas: number;
+        compras: number;
+        coste_personal: number;
+        coste_maquinaria: number;
+        costes: number;
+        resultado: number;
+        margen: number;
+        horas: number;
+      };
+    }>;
+  } | {
+    por: 'proyecto';
+    grupos: Array<{
+      proyectoId: string | null;
+      numero: string;
+      descripcion: string;
+      economico: {
+        ventas: number;
+        compras: number;
+        coste_personal: number;
+        coste_maquinaria: number;
+        costes: number;
+        resultado: number;
+        margen: number;
+        horas: number;
+      };
+    }>;
+  };
 }
 
 /** What `tasks.list` takes. */
@@ -1281,6 +1796,33 @@ export interface AbsencesListOutput {
   }>;
 }
 
+/** What `absences.summarise` takes. */
+export interface AbsencesSummariseInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  departamentoId?: string | number;
+  /** Código; cuenta solo estas */
+  tipo?: string;
+}
+
+/** What `absences.summarise` answers. */
+export interface AbsencesSummariseOutput {
+  periodo: {
+    desde: string;
+    hasta: string;
+  };
+  empleados: Array<{
+    empleadoId: string;
+    nombre: string;
+    apellidos: string;
+    total_ausencias: number;
+    dias_en_periodo: number;
+    por_tipo: Record<string, number>;
+  }>;
+}
+
 /** What `workCalendar.get` takes. */
 export interface WorkCalendarGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -1327,6 +1869,188 @@ export interface WorkCalendarGetOutput {
     fecha_fin: string;
     dias_en_periodo: number;
     autorizada: boolean;
+  }>;
+}
+
+/** What `planning.get` takes. */
+export interface PlanningGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  empleadoId?: string | number;
+  /** Solo sus tareas y quienes las tienen */
+  proyectoId?: string | number;
+}
+
+/** What `planning.get` answers. */
+export interface PlanningGetOutput {
+  periodo: {
+    desde: string;
+    hasta: string;
+  };
+  empleados: Array<{
+    empleadoId: string;
+    nombre: string;
+    apellidos: string;
+    dias: Array<{
+      fecha: string;
+      laborable: boolean;
+      horas_previstas: number;
+      ausencia: {
+        titulo: string;
+        tipo: string;
+        tipo_titulo: string;
+        autorizada: boolean;
+      } | null;
+      tareas: Array<{
+        tareaId: string;
+        titulo: string;
+      }>;
+    }>;
+  }>;
+}
+
+/** What `treasuryAccounts.list` takes. */
+export type TreasuryAccountsListInput = Record<string, never>;
+
+/** What `treasuryAccounts.list` answers. */
+export interface TreasuryAccountsListOutput {
+  cuentas: Array<{
+    cuentaId: string;
+    titulo: string;
+    tipo: 'banco' | 'caja';
+    iban: string;
+    saldo: number;
+  }>;
+  saldo_total: number;
+}
+
+/** What `treasuryMovements.list` takes. */
+export interface TreasuryMovementsListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo los de esta cuenta */
+  cuentaId?: string | number;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `treasuryMovements.list` answers. */
+export interface TreasuryMovementsListOutput {
+  total_movimientos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  movimientos: Array<{
+    movimientoId: string;
+    cuentaId: string;
+    fecha: string;
+    concepto: string;
+    importe: number;
+  }>;
+}
+
+/** What `dueDates.list` takes. */
+export interface DueDatesListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo cobros o solo pagos */
+  tipo?: 'cobro' | 'pago';
+  /** true: solo con algo pendiente; false: solo saldados */
+  pendiente?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** What `dueDates.list` answers. */
+export interface DueDatesListOutput {
+  total_vencimientos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  vencimientos: Array<{
+    vencimientoId: string;
+    tipo: 'cobro';
+    fecha: string;
+    importe: number;
+    pendiente: number;
+    vencido: boolean;
+    documento: {
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    };
+    tercero: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    };
+  } | {
+    vencimientoId: string;
+    tipo: 'pago';
+    fecha: string;
+    importe: number;
+    pendiente: number;
+    vencido: boolean;
+    documento: {
+      tipo: 'factura_compra';
+      id: string;
+      numero: string;
+    };
+    tercero: {
+      proveedorId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    };
+  }>;
+}
+
+/** What `treasuryForecast.get` takes. */
+export interface TreasuryForecastGetInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin: string;
+  /**
+   * Semanas ISO, de lunes a domingo, o meses
+   * @default "mes"
+   */
+  agrupar?: 'semana' | 'mes';
+}
+
+/** What `treasuryForecast.get` answers. */
+export interface TreasuryForecastGetOutput {
+  saldo_inicial: number;
+  periodos: Array<{
+    periodo: string;
+    movimientos: number;
+    cobros: number;
+    pagos: number;
+    recurrentes: number;
+    saldo_final: number;
   }>;
 }
 
@@ -1435,11 +2159,23 @@ export interface AlbaranClient {
      */
     list: PagedRead<ProductsListInput, ProductsListOutput>;
     /**
+     * Artículo. Un artículo con precios, stock, modo, formatos y variaciones. articuloId: de products.list. Libre en unas fechas: products.getAvailability.
+     *
+     * `GET /api/v1/products/{articuloId}`; permiso `svc.read`
+     */
+    get: Read<ProductsGetInput, ProductsGetOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
      */
     listFormats: Read<ProductsListFormatsInput, ProductsListFormatsOutput>;
+    /**
+     * Disponibilidad de un artículo. Unidades libres de un artículo cada día (366 días como máximo): stock menos reservas. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/availability`; permiso `svc.read`
+     */
+    getAvailability: Read<ProductsGetAvailabilityInput, ProductsGetAvailabilityOutput>;
   };
   productFamilies: {
     /**
@@ -1491,13 +2227,53 @@ export interface AlbaranClient {
      */
     listAttachments: Read<EstimatesListAttachmentsInput, EstimatesListAttachmentsOutput>;
   };
+  salesReport: {
+    /**
+     * Informe de ventas. Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: resultsReport.get.
+     *
+     * `GET /api/v1/reports/sales`; permiso `svc.read`
+     */
+    get: Read<SalesReportGetInput, SalesReportGetOutput>;
+  };
   deliveryNotes: {
+    /**
+     * Albaranes. Albaranes de venta, del más reciente al más antiguo, facturados o no; sus líneas, con deliveryNotes.get. clienteId: de clients.list; proyectoId: de projects.list.
+     *
+     * `GET /api/v1/delivery-notes`; permiso `svc.read`
+     */
+    list: PagedRead<DeliveryNotesListInput, DeliveryNotesListOutput>;
+    /**
+     * Albarán. Un albarán de venta con sus líneas, y si está facturado. albaranId: de deliveryNotes.list.
+     *
+     * `GET /api/v1/delivery-notes/{albaranId}`; permiso `svc.read`
+     */
+    get: Read<DeliveryNotesGetInput, DeliveryNotesGetOutput>;
     /**
      * Crear albarán. Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+  };
+  invoices: {
+    /**
+     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list.
+     *
+     * `GET /api/v1/invoices`; permiso `svc.read`
+     */
+    list: PagedRead<InvoicesListInput, InvoicesListOutput>;
+    /**
+     * Factura. Una factura con sus líneas, sin IVA; proviene_albaranes 1 en las que vienen de un albarán. facturaId: de invoices.list, que da también el saldo.
+     *
+     * `GET /api/v1/invoices/{facturaId}`; permiso `svc.read`
+     */
+    get: Read<InvoicesGetInput, InvoicesGetOutput>;
+    /**
+     * Crear factura. Crea una factura de hoy, numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list.
+     *
+     * `POST /api/v1/invoices`; permiso `svc.write`
+     */
+    create: Write<InvoicesCreateInput, InvoicesCreateOutput>;
   };
   recurrings: {
     /**
@@ -1553,11 +2329,23 @@ export interface AlbaranClient {
   };
   projects: {
     /**
-     * Proyectos. Proyectos con su situación económica: ventas, compras, coste de personal y maquinaria, resultado, margen y horas. Las fechas acotan solo lo económico. clienteId: de clients.list; estadoId: de projectStates.list.
+     * Proyectos. Proyectos con su situación económica (ventas, costes, resultado, margen, horas); las fechas acotan solo lo económico. clienteId: de clients.list; estadoId: de projectStates.list.
      *
      * `GET /api/v1/projects`; permiso `svc.read`
      */
     list: PagedRead<ProjectsListInput, ProjectsListOutput>;
+    /**
+     * Proyecto. Un proyecto con su situación económica y cuántas tareas tiene; las fechas acotan solo lo económico. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}`; permiso `svc.read`
+     */
+    get: Read<ProjectsGetInput, ProjectsGetOutput>;
+    /**
+     * Horas de un proyecto. Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
+     */
+    times: PagedRead<ProjectsTimesInput, ProjectsTimesOutput>;
   };
   projectStates: {
     /**
@@ -1566,6 +2354,14 @@ export interface AlbaranClient {
      * `GET /api/v1/project-states`; permiso `svc.read`
      */
     list: Read<ProjectStatesListInput, ProjectStatesListOutput>;
+  };
+  resultsReport: {
+    /**
+     * Informe de resultados. Ventas, compras, costes, resultado, margen y horas de toda la empresa en un periodo, si se quiere por mes o proyecto.
+     *
+     * `GET /api/v1/reports/results`; permiso `svc.read`
+     */
+    get: Read<ResultsReportGetInput, ResultsReportGetOutput>;
   };
   tasks: {
     /**
@@ -1620,6 +2416,12 @@ export interface AlbaranClient {
      * `GET /api/v1/time-off`; permiso `svc.read`
      */
     list: Read<AbsencesListInput, AbsencesListOutput>;
+    /**
+     * Resumen de ausencias de la plantilla. Ausencias y días naturales de cada persona en un periodo, por tipo, sin las rechazadas. Una a una: absences.list. departamentoId: de employees.list.
+     *
+     * `GET /api/v1/time-off/summary`; permiso `svc.read`
+     */
+    summarise: Read<AbsencesSummariseInput, AbsencesSummariseOutput>;
   };
   workCalendar: {
     /**
@@ -1628,6 +2430,46 @@ export interface AlbaranClient {
      * `GET /api/v1/work-calendar`, `GET /api/v1/employees/{empleadoId}/work-calendar`; permiso `svc.read`
      */
     get: Read<WorkCalendarGetInput, WorkCalendarGetOutput>;
+  };
+  planning: {
+    /**
+     * Planificación de la plantilla. Por persona y día: si es laborable, horas de contrato, ausencia y tareas sin terminar (92 días como máximo). empleadoId: de employees.list; proyectoId: de projects.list.
+     *
+     * `GET /api/v1/planning`; permiso `svc.read`
+     */
+    get: Read<PlanningGetInput, PlanningGetOutput>;
+  };
+  treasuryAccounts: {
+    /**
+     * Cuentas de tesorería. Bancos y cajas con su saldo de hoy y el total. Da el cuentaId por el que filtra treasuryMovements.list.
+     *
+     * `GET /api/v1/treasury/accounts`; permiso `svc.read`
+     */
+    list: Read<TreasuryAccountsListInput, TreasuryAccountsListOutput>;
+  };
+  treasuryMovements: {
+    /**
+     * Movimientos de tesorería. Movimientos de bancos y cajas, del más reciente al más antiguo; los pagos en negativo. cuentaId: de treasuryAccounts.list. Para lo que está por cobrar o pagar usa dueDates.list.
+     *
+     * `GET /api/v1/treasury/movements`; permiso `svc.read`
+     */
+    list: PagedRead<TreasuryMovementsListInput, TreasuryMovementsListOutput>;
+  };
+  dueDates: {
+    /**
+     * Vencimientos. Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido. Para la evolución del saldo usa treasuryForecast.get.
+     *
+     * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
+     */
+    list: PagedRead<DueDatesListInput, DueDatesListOutput>;
+  };
+  treasuryForecast: {
+    /**
+     * Previsión de tesorería. Saldo previsto por mes o semana: saldo de partida, movimientos hechos, cobros y pagos pendientes (los atrasados cuentan hoy) y renovaciones de recurrentes, IVA incluido. El detalle, en dueDates.list y recurrings.listRenewals.
+     *
+     * `GET /api/v1/treasury/forecast`; permiso `svc.read`
+     */
+    get: Read<TreasuryForecastGetInput, TreasuryForecastGetOutput>;
   };
   account: {
     /**
@@ -1646,25 +2488,33 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', listFormats: 'read' },
+  products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
   productFamilies: { list: 'read' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
-  deliveryNotes: { create: 'write' },
+  salesReport: { get: 'read' },
+  deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
+  invoices: { list: 'pages', get: 'read', create: 'write' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'read' },
   suppliers: { list: 'pages' },
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
-  projects: { list: 'pages' },
+  projects: { list: 'pages', get: 'read', times: 'pages' },
   projectStates: { list: 'read' },
+  resultsReport: { get: 'read' },
   tasks: { list: 'pages' },
   taskStates: { list: 'read' },
   timeEntries: { list: 'pages' },
   employees: { list: 'pages', get: 'read' },
   contracts: { list: 'read' },
-  absences: { list: 'read' },
+  absences: { list: 'read', summarise: 'read' },
   workCalendar: { get: 'read' },
+  planning: { get: 'read' },
+  treasuryAccounts: { list: 'read' },
+  treasuryMovements: { list: 'pages' },
+  dueDates: { list: 'pages' },
+  treasuryForecast: { get: 'read' },
   account: { get: 'read' },
 };

@@ -60,6 +60,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     traceRatio === undefined ? undefined : (await import('../tracing.ts')).startTracing(traceRatio);
   const service = await openService({
     database: opened.options,
+    replicaUrl: config.databaseReplicaUrl,
     log,
     idKeys: config.idKeys,
     baseUrl: config.baseUrl,

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { commandTools, type Interruption } from './command.ts';
 import { addAccountCreate } from './commands/account-create.ts';
+import { addAccountDelete } from './commands/account-delete.ts';
 import { addAccountList } from './commands/account-list.ts';
 import { addAccountSet } from './commands/account-set.ts';
 import { addDemo } from './commands/demo.ts';
@@ -33,7 +34,7 @@ export function makeProgram(interruption: Interruption): Command {
   const tools = commandTools(program, interruption);
   for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addDistribute]) add(program, tools);
   const account = program.command('account').description('companies');
-  for (const add of [addAccountCreate, addAccountSet, addAccountList]) add(account, tools);
+  for (const add of [addAccountCreate, addAccountSet, addAccountList, addAccountDelete]) add(account, tools);
   const key = program.command('key').description('API keys of a company');
   for (const add of [addKeyCreate, addKeyList, addKeyRevoke]) add(key, tools);
   const user = program.command('user').description('people who sign in, and the companies they belong to');

@@ -1,0 +1,145 @@
+// The PostgreSQL that is measured on: PostgreSQL 15 of the system where it is, else the embedded one, with a cluster of its
+// own that is kept between runs; or the one that BENCH_DATABASE_URL names, which has to run on this machine.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  handOver,
+  packagedBinaries,
+  placeOfCluster,
+  processOptions,
+  runnableBinaries,
+  SUPERUSER,
+  versionOf,
+} from '../platform/embedded-postgres-user.ts';
+
+const SYSTEM_POSTGRES = '/usr/lib/postgresql/15';
+const START_MS = 60_000;
+
+/** What a server with a few gigabytes would be given; the rest is PostgreSQL's own. */
+export const SETTINGS = {
+  shared_buffers: '1GB',
+  work_mem: '32MB',
+  random_page_cost: '1.1',
+  jit: 'off',
+  synchronous_commit: 'on',
+  max_wal_size: '4GB',
+  max_connections: '100',
+};
+
+export interface Cluster extends AsyncDisposable {
+  /** Of a database from which others can be made, as superuser. */
+  url: string;
+  /** `15.18`. */
+  version: string;
+  /** The server's first process, whose descendants do its work; undefined when it is not to be seen from here. */
+  pid: number | undefined;
+}
+
+/** Starts or finds the server; disposed, it is as it was before. `folder`: where an own cluster is kept. */
+export async function openCluster(folder: string): Promise<Cluster> {
+  const given = process.env.BENCH_DATABASE_URL;
+  if (given) return await described(given, async () => {});
+  const port = await freePort();
+  const server = launch(folder, port);
+  const url = `postgres://${SUPERUSER}@127.0.0.1:${port}/postgres`;
+  const gone = new Promise<void>((done) => server.once('exit', () => done()));
+  try {
+    await untilReady(url, server);
+    return await described(url, async () => {
+      server.kill('SIGINT');
+      await gone;
+    });
+  } catch (error) {
+    server.kill('SIGINT');
+    throw error;
+  }
+}
+
+function launch(folder: string, port: number) {
+  const system = existsSync(join(SYSTEM_POSTGRES, 'bin/postgres'));
+  mkdirSync(folder, { recursive: true });
+  const { folder: data, user } = placeOfCluster(folder);
+  const home = system ? SYSTEM_POSTGRES : runnableBinaries(packagedBinaries(), user).home;
+  if (versionOf(data) === undefined) {
+    mkdirSync(data, { recursive: true });
+    handOver(data, user);
+    // It listens to this machine alone, while a run lasts, and holds nothing but made-up data.
+    const options = ['-D', data, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', '--locale=C'];
+    execFileSync(join(home, 'bin/initdb'), [...options, '--no-instructions'], {
+      ...processOptions(user),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  const own = { ...SETTINGS, listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port) };
+  const flags = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = openSync(join(folder, 'postgres.log'), 'w');
+  return spawn(join(home, 'bin/postgres'), ['-D', data, ...flags], {
+    ...processOptions(user),
+    // Ctrl-C reaches this process, which ends the server when it is done with it.
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+}
+
+async function untilReady(url: string, server: { exitCode: number | null }): Promise<void> {
+  for (const giveUpAt = Date.now() + START_MS; ; await sleep(50)) {
+    try {
+      return await onDatabase(url, async () => {});
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > giveUpAt) {
+        throw new Error('PostgreSQL did not start; its log is postgres.log in the folder of its data', {
+          cause: error,
+        });
+      }
+    }
+  }
+}
+
+async function described(url: string, stop: () => Promise<void>): Promise<Cluster> {
+  return await onDatabase(url, async (client) => {
+    const { rows } = await client.query<{ version: string; backend: number }>(
+      `select current_setting('server_version') as version, pg_backend_pid() as backend`,
+    );
+    const [{ version, backend } = { version: '', backend: 0 }] = rows;
+    return { url, version, pid: parentOf(backend), [Symbol.asyncDispose]: stop };
+  });
+}
+
+function parentOf(backend: number): number | undefined {
+  try {
+    const command = execFileSync('ps', ['-o', 'ppid=,comm=', '-p', String(backend)], { encoding: 'utf8' }).trim();
+    const [, parent, name] = /^(\d+) +(\S+)/.exec(command) ?? [];
+    return name === 'postgres' ? Number(parent) : undefined;
+  } catch {
+    return undefined; // In a container, perhaps.
+  }
+}
+
+/** Does something on a connection of its own. */
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {}); // What goes wrong, connect and query say as well.
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A port of this machine that nothing listens on. */
+export async function freePort(): Promise<number> {
+  return await new Promise((done, fail) => {
+    const server = createServer().once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? done(address.port) : fail(new Error('No free port')),
+      );
+    });
+  });
+}

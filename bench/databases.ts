@@ -1,0 +1,151 @@
+// The databases of a run: copies of ones that are kept, so that what a run writes is gone with it and the next finds the
+// same. A kept one is named by the version of what fills it; it is brought forward by migrations as a real one would be, and
+// made anew when what is already done to it has changed.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { importAccountFile } from '../entities/account-file/import.ts';
+import { createAccount } from '../entities/account-file/new-account.ts';
+import { Database } from '../platform/database.ts';
+import { migrate } from '../platform/migrations.ts';
+import { onDatabase } from './cluster.ts';
+import { companyAt } from './company/index.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '../entities/migrations');
+const COMPANY = join(import.meta.dirname, 'company');
+const FLOOR_SCHEMA = join(import.meta.dirname, 'floor/schema.sql');
+const IMPORT_MS = 3_600_000;
+
+export const SLUG = 'medida';
+
+type Tell = (line: string) => void;
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 10);
+const textsOf = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+
+const tagOf = (scale: number) => String(scale).replace('.', '_');
+
+/** The floor's script as it is; for trials at a smaller scale with fewer of what takes long. */
+function floorSchema(scale: number): string {
+  const script = readFileSync(FLOOR_SCHEMA, 'utf8');
+  const fewer = (count: string) => String(Math.round(Number(count) * Math.min(scale, 1)));
+  return script.replace(/(?<=generate_series\([01], )(999999|66668)(?=\) n)/g, fewer);
+}
+
+/** The URL of another database of the same server. */
+export function sibling(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+/** The name of the kept database with the company at this scale; made if it is not there. */
+export async function productTemplate(url: string, scale: number, tell: Tell): Promise<string> {
+  const prefix = `bench_product_${tagOf(scale)}_`;
+  const name = prefix + digest(textsOf(COMPANY).join('\0'));
+  const wanted = textsOf(MIGRATIONS).map(digest);
+  await keep(url, { prefix, name }, async (kept) => {
+    const done = kept?.split(' ') ?? [];
+    if (kept !== undefined && done.every((migration, index) => wanted[index] === migration)) {
+      if (done.length < wanted.length) await bringForward(sibling(url, name));
+    } else await remake(url, name, () => fillProduct(sibling(url, name), scale, tell));
+    return wanted.join(' ');
+  });
+  return name;
+}
+
+/** The name of the kept database with the floor's own data; made if it is not there. */
+export async function floorTemplate(url: string, scale: number, tell: Tell): Promise<string> {
+  const schema = floorSchema(scale);
+  const prefix = `bench_floor_${tagOf(scale)}_`;
+  const name = prefix + digest(schema);
+  await keep(url, { prefix, name }, async (kept) => {
+    if (kept === undefined) {
+      tell("Making the floor's database");
+      await remake(url, name, () => fillFloor(sibling(url, name), schema));
+    }
+    return 'made';
+  });
+  return name;
+}
+
+/** A copy of a database, which is dropped when disposed. */
+export async function copyOf(url: string, template: string): Promise<{ url: string } & AsyncDisposable> {
+  const name = `bench_run_${template}`;
+  const drop = () => onDatabase(url, (client) => client.query(`drop database if exists ${name} with (force)`));
+  await drop();
+  await onDatabase(url, (client) => client.query(`create database ${name} template ${template} strategy file_copy`));
+  return { url: sibling(url, name), [Symbol.asyncDispose]: async () => void (await drop()) };
+}
+
+/**
+ * Sees to a kept database. `prepare` is told what was noted on it, if it is there and whole, and answers what to note. Those
+ * of earlier versions are dropped.
+ */
+async function keep(
+  url: string,
+  { prefix, name }: { prefix: string; name: string },
+  prepare: (note: string | undefined) => Promise<string>,
+): Promise<void> {
+  const { rows } = await onDatabase(url, (client) =>
+    client.query<{ name: string; note: string | null }>(
+      `select datname as name, shobj_description(oid, 'pg_database') as note from pg_database where starts_with(datname, $1)`,
+      [prefix],
+    ),
+  );
+  for (const old of rows.filter((row) => row.name !== name)) {
+    await onDatabase(url, (client) => client.query(`drop database ${old.name} with (force)`));
+  }
+  const note = await prepare(rows.find((row) => row.name === name)?.note ?? undefined);
+  await onDatabase(url, (client) => client.query(`comment on database ${name} is '${note}'`));
+}
+
+async function remake(url: string, name: string, fill: () => Promise<void>): Promise<void> {
+  await onDatabase(url, async (client) => {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name}`);
+  });
+  await fill();
+}
+
+async function bringForward(url: string): Promise<void> {
+  await migrate(url);
+  await onDatabase(url, (client) => client.query('vacuum analyze'));
+}
+
+async function fillProduct(url: string, scale: number, tell: Tell): Promise<void> {
+  await migrate(url);
+  await addCompany(url, SLUG, scale, tell);
+  await onDatabase(url, (client) => client.query('vacuum analyze'));
+}
+
+/** Imports a company of this scale into a migrated database. */
+export async function addCompany(url: string, slug: string, scale: number, tell: Tell): Promise<void> {
+  const database = new Database({ url, statementTimeoutMs: IMPORT_MS });
+  try {
+    await database.prepareRole();
+    const { id } = await createAccount(database, { slug, name: slug });
+    let told = 0;
+    const onProgress = (records: number) => {
+      if (records < told + 100_000) return;
+      told = records;
+      tell(`Importing ${slug}: ${records} records`);
+    };
+    const { records } = await importAccountFile(database, id, companyAt(scale), { onProgress });
+    tell(`Imported ${slug}: ${records} records`);
+  } finally {
+    await database.pool.end();
+  }
+}
+
+async function fillFloor(url: string, schema: string): Promise<void> {
+  // psql's own commands, and what can't run beside other statements, are not for the driver.
+  const vacuum = 'VACUUM ANALYZE;';
+  const [first = '', after = ''] = schema.replace(/^\\.*$/gm, '').split(vacuum);
+  await onDatabase(url, async (client) => {
+    for (const part of [first, 'VACUUM ANALYZE', after]) if (part.trim()) await client.query(part);
+  });
+}

@@ -1,0 +1,92 @@
+// The requests of a load: what is sent, as text, one after another.
+import { randomUUID } from 'node:crypto';
+
+/** Ids as the side that is asked takes them. */
+export interface Ids {
+  clients: readonly (string | number)[];
+  products: readonly (string | number)[];
+  funnels: readonly { id: string | number; stages: readonly (string | number)[] }[];
+}
+
+export type Body =
+  | { kind: 'fixed'; value: unknown }
+  /** Half of them of one of the leads that are there, half of a new one. */
+  | { kind: 'opportunity'; funnels: Ids['funnels']; leads: number }
+  /** Three lines of three different articles, for a client who is there. */
+  | { kind: 'deliveryNote'; clients: Ids['clients']; products: Ids['products'] };
+
+export interface RequestSpec {
+  method: 'GET' | 'POST';
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  body?: Body;
+  /** Each with an idempotency key of its own. */
+  keyed?: boolean;
+}
+
+/** Makes the requests of a load, each the whole of an HTTP message. */
+export function requestsOf({ method, path, headers, body, keyed }: RequestSpec, host: string): () => string {
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${path} HTTP/1.1\r\n${lines.join('')}`;
+  if (!body) return () => `${head}\r\n`;
+  const bodies = bodiesOf(body);
+  return () => {
+    const text = bodies();
+    const key = keyed ? `x-idempotency-key: ${randomUUID()}\r\n` : '';
+    const length = Buffer.byteLength(text);
+    return `${head}${key}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`;
+  };
+}
+
+function bodiesOf(body: Body): () => string {
+  switch (body.kind) {
+    case 'fixed': {
+      const text = JSON.stringify(body.value);
+      return () => text;
+    }
+    case 'opportunity':
+      return () => JSON.stringify(opportunity(body));
+    case 'deliveryNote':
+      return () => JSON.stringify(deliveryNote(body));
+  }
+}
+
+const below = (count: number) => Math.floor(Math.random() * count);
+
+function pick<T>(list: readonly T[]): T {
+  const element = list[below(list.length)];
+  if (element === undefined) throw new Error('Nothing to pick from');
+  return element;
+}
+
+function opportunity({ funnels, leads }: { funnels: Ids['funnels']; leads: number }) {
+  const { id, stages } = pick(funnels);
+  const lead = Math.random() < 0.5 ? below(leads) + 1 : 100_000 + below(2_000_000_000);
+  return {
+    datos: {
+      funnel_fk: id,
+      etapa_fk: pick(stages),
+      descripcion: `Oportunidad ${lead}`,
+      email_contacto: `lead${lead}@example.com`,
+      persona_contacto: `Persona ${lead}`,
+      empresa: `Empresa ${lead}`,
+    },
+  };
+}
+
+function deliveryNote({ clients, products }: { clients: Ids['clients']; products: Ids['products'] }) {
+  const third = Math.floor(products.length / 3);
+  const first = below(third);
+  return {
+    cliente: { id: pick(clients) },
+    pedido: { obra: `Obra ${first}` },
+    detalles: [0, 1, 2].map((line) => ({
+      cantidad: 1 + below(9),
+      descripcion: 'Linea',
+      importe_unitario: 12.5,
+      iva: 21,
+      articulo_fk: products[first + line * third],
+    })),
+  };
+}

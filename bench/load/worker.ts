@@ -1,0 +1,63 @@
+// The process that asks: takes a job, keeps its connections busy for so long, tells what it saw.
+import { Connection } from './connection.ts';
+import { type RequestSpec, requestsOf } from './requests.ts';
+
+export interface Job {
+  /** `http://127.0.0.1:3000` */
+  origin: string;
+  request: RequestSpec;
+  connections: number;
+  /** How long requests are begun for, unless `requests` are done before. */
+  seconds: number;
+  requests?: number | undefined;
+}
+
+export interface LoadResult {
+  /** Microseconds of every request that was answered with 200. */
+  latencies: number[];
+  /** Answers with another status, by status. */
+  refused: Record<string, number>;
+  bytes: number;
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Processor time of this process meanwhile. */
+  cpuMs: number;
+}
+
+async function run({ origin, request, connections, seconds, requests = Number.POSITIVE_INFINITY }: Job) {
+  const { hostname, port, host } = new URL(origin);
+  const next = requestsOf(request, host);
+  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(hostname, Number(port))));
+  const result: LoadResult = { latencies: [], refused: {}, bytes: 0, seconds: 0, cpuMs: 0 };
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  const until = begun + seconds * 1000;
+  let left = requests;
+  await Promise.all(
+    open.map(async (connection) => {
+      for (let now = performance.now(); now < until && left > 0; ) {
+        left--;
+        const text = next();
+        const { status, bytes } = await connection.send(text);
+        const then = performance.now();
+        result.bytes += bytes;
+        if (status === 200) result.latencies.push(Math.round((then - now) * 1000));
+        else result.refused[status] = (result.refused[status] ?? 0) + 1;
+        now = then;
+      }
+    }),
+  );
+  result.seconds = (performance.now() - begun) / 1000;
+  const used = process.cpuUsage(cpu);
+  result.cpuMs = (used.user + used.system) / 1000;
+  for (const connection of open) connection.close();
+  return result;
+}
+
+process.on('message', async (job: Job) => {
+  try {
+    process.send?.({ result: await run(job) });
+  } catch (error) {
+    process.send?.({ error: error instanceof Error ? error.message : String(error) });
+  }
+});

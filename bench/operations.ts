@@ -1,0 +1,185 @@
+// What is measured: the requests, and what each is compared with.
+import { answerTo, countsOf, FLOOR_HEADERS, FLOOR_IDS, type Headers, productIds } from './caller.ts';
+import { SEARCHED } from './company/catalogue.ts';
+import { sizesAt } from './company/sizes.ts';
+import type { RequestSpec } from './load/requests.ts';
+import type { Side } from './measure.ts';
+import type { Server } from './processes.ts';
+
+export interface Measured {
+  /** As `--only` names it. */
+  id: string;
+  title: string;
+  /** The product first; what its ratio is taken to comes second. */
+  sides: Side[];
+  /** Least ratio of requests a second to the second side, and one that would be outstanding. */
+  target?: { least: number; outstanding: number };
+}
+
+export interface World {
+  scale: number;
+  product: Server;
+  headers: Headers;
+  floor?: Server | undefined;
+}
+
+const MONTH = { from: '2025-03-01', to: '2025-03-31' };
+const YEAR = 'fecha_inicio=2025-01-01&fecha_fin=2025-12-31';
+/** The floor's entries: so many on each day, from this one on. */
+const FLOOR_ENTRIES = { from: '2023-03-01', aDay: 400 };
+/** The floor's leads, by e-mail; a smaller company has fewer. */
+const FLOOR_LEADS = 10_000;
+
+const get =
+  (headers: Headers) =>
+  (path: string, query: string | Record<string, string> = {}) => {
+    const text = new URLSearchParams(query).toString();
+    return { method: 'GET', path: `${path}${text ? `?${text}` : ''}`, headers } satisfies RequestSpec;
+  };
+
+/** a to f: what the floor does too. Throws when the two sides don't answer with as many rows. */
+export async function comparedOperations(world: World): Promise<Measured[]> {
+  const { product, floor, headers, scale } = world;
+  const [mine, its] = [get(headers), get(FLOOR_HEADERS)];
+  const sides = (request: RequestSpec, plain: RequestSpec, maintained?: RequestSpec): Side[] => [
+    { name: 'product', server: product, request },
+    ...(floor ? [{ name: 'floor', server: floor, request: plain }] : []),
+    ...(floor && maintained ? [{ name: 'floor, maintained', server: floor, request: maintained }] : []),
+  ];
+  const list = async (sides: Side[]): Promise<Side[]> => {
+    const [first, second] = await Promise.all(
+      sides.map(async ({ server, request }) => countsOf(await answerTo(server, request))),
+    );
+    if (first && second && scale === 1 && first.rows !== second.rows) {
+      throw new Error(`${sides[0]?.request.path}: ${first.rows} rows, and the floor has ${second.rows}`);
+    }
+    return sides;
+  };
+
+  const times = mine('/api/v1/employees/times', { fecha_inicio: MONTH.from, fecha_fin: MONTH.to });
+  const { total } = countsOf(await answerTo(product, times));
+  const { from } = FLOOR_ENTRIES;
+  const until = Temporal.PlainDate.from(from).add({ days: Math.max(1, Math.round(total / FLOOR_ENTRIES.aDay)) - 1 });
+  const asMany = { fecha_inicio: from, fecha_fin: until.toString() };
+
+  const ids = await productIds(product, headers);
+  const post = (path: string, body: RequestSpec['body'], of: Headers, keyed: boolean): RequestSpec => ({
+    ...{ method: 'POST', path, headers: of, keyed },
+    ...(body && { body }),
+  });
+  const opportunities = '/api/v1/crm/opportunities';
+  const { contacts: leads } = sizesAt(scale);
+  const notes = '/api/v1/delivery-notes';
+  const opportunity = (keyed: boolean) =>
+    sides(
+      post(opportunities, { kind: 'opportunity', funnels: ids.funnels, leads }, headers, keyed),
+      post(
+        opportunities,
+        { kind: 'opportunity', funnels: FLOOR_IDS.funnels, leads: FLOOR_LEADS },
+        FLOOR_HEADERS,
+        false,
+      ),
+    );
+  const note = (keyed: boolean) =>
+    sides(
+      post(notes, { kind: 'deliveryNote', ...ids }, headers, keyed),
+      post(notes, { kind: 'deliveryNote', ...FLOOR_IDS }, FLOOR_HEADERS, false),
+    );
+  const page = '/api/v1/products';
+  const projects = '/api/v1/projects';
+  return [
+    {
+      id: 'a',
+      title: 'GET /products, 100 with 3 prices each',
+      sides: await list(sides(mine(page), its(page), its(page, { modo: 'doc' }))),
+      target: { least: 4, outstanding: 6 },
+    },
+    {
+      id: 'b',
+      title: 'GET /products?busqueda=, 20 found',
+      sides: await list(sides(mine(page, { busqueda: SEARCHED }), its(page, { busqueda: SEARCHED }))),
+      target: { least: 0.5, outstanding: 0.8 },
+    },
+    {
+      id: 'c',
+      title: 'GET /employees/times, 200 of a month',
+      sides: await list(
+        sides(
+          times,
+          its('/api/v1/employees/times', asMany),
+          its('/api/v1/employees/times', { ...asMany, modo: 'contado' }),
+        ),
+      ),
+      target: { least: 1.3, outstanding: 1.5 },
+    },
+    {
+      id: 'd',
+      title: 'GET /projects, 100 with economics',
+      sides: await list(sides(mine(projects), its(projects), its(projects, { modo: 'total' }))),
+      target: { least: 8, outstanding: 12 },
+    },
+    {
+      id: 'e',
+      title: 'POST /crm/opportunities, with a key',
+      sides: opportunity(true),
+      target: { least: 0.4, outstanding: 0.6 },
+    },
+    {
+      id: 'f',
+      title: 'POST /delivery-notes, 3 lines, with a key',
+      sides: note(true),
+      target: { least: 0.5, outstanding: 0.7 },
+    },
+    { id: 'e-keyless', title: 'e without an idempotency key', sides: opportunity(false) },
+    { id: 'f-keyless', title: 'f without an idempotency key', sides: note(false) },
+  ];
+}
+
+/** What has no counterpart in the floor; the other doors are compared with REST. */
+export function ownOperations({ product, headers }: World): Measured[] {
+  const mine = get(headers);
+  const alone = (id: string, title: string, path: string, query: string): Measured => ({
+    id,
+    title,
+    sides: [{ name: 'product', server: product, request: mine(`/api/v1${path}`, query) }],
+  });
+  const page = { busqueda: '', por_pagina: 100 };
+  const rest: Side = { name: 'REST', server: product, request: mine('/api/v1/products', 'por_pagina=100') };
+  const beside = (id: string, title: string, request: RequestSpec): Measured => ({
+    id,
+    title,
+    sides: [{ name: 'product', server: product, request }, rest],
+  });
+  const mcp = (method: string, params: unknown): RequestSpec => ({
+    method: 'POST',
+    path: '/mcp',
+    headers: { ...headers, accept: 'application/json, text/event-stream' },
+    body: { kind: 'fixed', value: { jsonrpc: '2.0', id: 1, method, params } },
+  });
+  const trpc = { batch: '1', input: JSON.stringify({ 0: { json: { por_pagina: page.por_pagina } } }) };
+  return [
+    alone('renewals', 'GET /recurring/renewals, a year', '/recurring/renewals', YEAR),
+    alone('purchases', 'GET /reports/purchases, a year by month', '/reports/purchases', `${YEAR}&agrupar=mes`),
+    alone('sales', 'GET /reports/sales, a year by month', '/reports/sales', `${YEAR}&agrupar=mes`),
+    alone('loss', 'GET /crm/loss-reasons of a funnel', '/crm/loss-reasons', 'funnel_fk=1'),
+    alone('planning', 'GET /planning, a month', '/planning', 'fecha_inicio=2026-03-01&fecha_fin=2026-03-31'),
+    alone('forecast', 'GET /treasury/forecast, half a year', '/treasury/forecast', halfYear()),
+    beside(
+      'mcp-call',
+      'MCP tools/call consultar_productos, 100',
+      mcp('tools/call', { name: 'consultar_productos', arguments: { por_pagina: page.por_pagina } }),
+    ),
+    {
+      id: 'mcp-list',
+      title: 'MCP tools/list',
+      sides: [{ name: 'product', server: product, request: mcp('tools/list', {}) }],
+    },
+    beside('trpc', 'tRPC products.list, 100, as the client sends it', mine('/trpc/products.list', trpc)),
+  ];
+}
+
+/** From today on, as a forecast is asked for. */
+function halfYear(): string {
+  const today = Temporal.Now.plainDateISO();
+  return `fecha_inicio=${today}&fecha_fin=${today.add({ months: 6 })}`;
+}

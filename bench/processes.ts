@@ -1,0 +1,125 @@
+// The two servers as processes of their own, and what the system says of processes: processor time and memory.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './cluster.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const START_MS = 30_000;
+const POLL_MS = 2;
+
+/** As in production but for its quota; and renewals are left out, which would issue thousands of notes at the start. */
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  QUOTA_PER_MINUTE: '10000000',
+  RENEWALS: 'off',
+};
+
+export interface Server extends AsyncDisposable {
+  origin: string;
+  pid: number;
+  /** From the start of the process to its first answer, in milliseconds. */
+  startMs: number;
+}
+
+/** Starts the product. `flags` are Node's own, such as `--cpu-prof`. */
+export const startProduct = (databaseUrl: string, flags: readonly string[] = []): Promise<Server> =>
+  start([...flags, join(ROOT, 'server/main.ts'), 'serve'], '/health/live', {
+    ...PRODUCTION,
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+  });
+
+/** Starts the floor. */
+export const startFloor = (databaseUrl: string): Promise<Server> =>
+  start([join(ROOT, 'bench/floor/server.mjs')], '/hello', { DATABASE_URL: databaseUrl });
+
+async function start(args: string[], firstPath: string, env: Record<string, string>): Promise<Server> {
+  const port = await freePort();
+  const begun = performance.now();
+  // What it logs is written, as in production, and read by nobody.
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  try {
+    await untilAnswering(origin + firstPath, child);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return {
+    origin,
+    pid: child.pid ?? 0,
+    startMs: performance.now() - begun,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+async function untilAnswering(url: string, child: ChildProcess): Promise<void> {
+  for (const giveUpAt = Date.now() + START_MS; ; await sleep(POLL_MS)) {
+    try {
+      await (await fetch(url)).text();
+      return;
+    } catch (cause) {
+      if (child.exitCode !== null || Date.now() > giveUpAt) throw new Error(`${url} does not answer`, { cause });
+    }
+  }
+}
+
+/** Ticks of processor time in a second. */
+const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+interface Stat {
+  pid: number;
+  parent: number;
+  /** Of the process itself. */
+  ownMs: number;
+  /** Of its children that have ended. */
+  endedMs: number;
+}
+
+function statOf(pid: number | string): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // After the name, which may hold anything: state, parent, ... and user and system time as fields 14 to 17.
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [0, 1, 11, 12, 13, 14].map(
+      (index) => fields[index] ?? 0,
+    );
+    const ms = 1000 / TICKS;
+    return { pid: Number(pid), parent, ownMs: (user + system) * ms, endedMs: (endedUser + endedSystem) * ms };
+  } catch {
+    return undefined; // It has ended.
+  }
+}
+
+/** Processor time of a process so far, in milliseconds. */
+export const cpuOf = (pid: number): number => statOf(pid)?.ownMs ?? 0;
+
+/** Processor time of a process and of all that it started, those that have ended included, in milliseconds. */
+export function cpuOfTree(pid: number): number {
+  const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (statOf(name) ?? []) : []));
+  return stats.reduce(
+    (sum, stat) => (stat.pid === pid ? sum + stat.ownMs + stat.endedMs : stat.parent === pid ? sum + stat.ownMs : sum),
+    0,
+  );
+}
+
+/** Memory of a process that is in use, in MB. */
+export function residentMb(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1024;
+}

@@ -352,6 +352,7 @@ export interface ProductsListOutput {
 
 /** What `products.get` takes. */
 export interface ProductsGetInput {
+  /** El artículo */
   articuloId: string | number;
 }
 
@@ -397,6 +398,7 @@ export interface ProductsGetOutput {
 
 /** What `products.listFormats` takes. */
 export interface ProductsListFormatsInput {
+  /** El artículo */
   articuloId: string | number;
 }
 
@@ -416,6 +418,7 @@ export interface ProductsListFormatsOutput {
 
 /** What `products.getAvailability` takes. */
 export interface ProductsGetAvailabilityInput {
+  /** El artículo */
   articuloId: string | number;
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -663,6 +666,7 @@ export interface SalesReportGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Desglose */
   agrupar?: 'mes' | 'cliente' | 'familia' | 'articulo';
 }
 
@@ -1347,6 +1351,7 @@ export interface ProjectsListOutput {
 
 /** What `projects.get` takes. */
 export interface ProjectsGetInput {
+  /** El proyecto */
   proyectoId: string | number;
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1398,6 +1403,7 @@ export interface ProjectsGetOutput {
 
 /** What `projects.times` takes. */
 export interface ProjectsTimesInput {
+  /** El proyecto */
   proyectoId: string | number;
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1468,6 +1474,7 @@ export interface ResultsReportGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Desglose */
   agrupar?: 'mes' | 'proyecto';
 }
 
@@ -1802,6 +1809,7 @@ export interface AbsencesSummariseInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Solo su personal */
   departamentoId?: string | number;
   /** Código; cuenta solo estas */
   tipo?: string;
@@ -1878,6 +1886,7 @@ export interface PlanningGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Solo esta persona */
   empleadoId?: string | number;
   /** Solo sus tareas y quienes las tienen */
   proyectoId?: string | number;

@@ -30,7 +30,7 @@ export const getAvailability = operation({
   alias: 'consultarDisponibilidad',
   scope: 'svc.read',
   input: {
-    articuloId: id('product'),
+    articuloId: id('product').describe('El artículo'),
     ...requiredDates(),
     cantidad: decimalInput().gt(0).default(1).describe('Unidades base necesarias'),
   },

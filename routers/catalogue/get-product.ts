@@ -15,7 +15,7 @@ export const getProduct = operation({
   rest: ['GET /products/{articuloId}'],
   alias: 'obtenerProducto',
   scope: 'svc.read',
-  input: { articuloId: id('product') },
+  input: { articuloId: id('product').describe('El artículo') },
   output: z.object({
     articulo: product.extend({
       modo: z.enum(['venta', 'alquiler', 'servicio']).describe('Solo venta mueve stock'),

@@ -11,7 +11,7 @@ export const listFormats = operation({
   rest: ['GET /products/{articuloId}/formats'],
   alias: 'consultarFormatos',
   scope: 'svc.read',
-  input: { articuloId: id('product') },
+  input: { articuloId: id('product').describe('El artículo') },
   output: z.object({ multiformato: z.boolean(), formatos: z.array(format) }),
   async handler({ input: { articuloId }, db, accountId, principal: { multiFormatStock } }) {
     return { multiformato: multiFormatStock, formatos: await formatsOf(db, accountId, articuloId) };

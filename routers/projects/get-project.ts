@@ -15,7 +15,7 @@ export const getProject = operation({
   rest: ['GET /projects/{proyectoId}'],
   alias: 'obtenerProyecto',
   scope: 'svc.read',
-  input: { proyectoId: id('project'), ...optionalDates() },
+  input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates() },
   output: z.object({ proyecto: project.extend({ num_tareas: z.int(), tareas_vencidas: z.int() }) }),
   async handler({ input, db, accountId, today, principal: { timeZone } }) {
     const { proyectoId, fecha_inicio, fecha_fin } = input;

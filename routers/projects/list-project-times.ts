@@ -18,7 +18,7 @@ export const listProjectTimes = operation({
   rest: ['GET /projects/{proyectoId}/times'],
   alias: 'consultarHorasProyecto',
   scope: 'svc.read',
-  input: { proyectoId: id('project'), ...optionalDates(), ...page(LONG_PAGE) },
+  input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates(), ...page(LONG_PAGE) },
   output: z.object({ total_horas: z.number(), ...paged('total_fichajes', 'fichajes', timeEntry).shape }),
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { proyectoId } = input;

@@ -25,7 +25,7 @@ export const reportResults = operation({
   rest: ['GET /reports/results'],
   alias: 'consultarResultados',
   scope: 'svc.read',
-  input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional() },
+  input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional().describe('Desglose') },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),

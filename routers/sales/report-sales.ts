@@ -34,7 +34,7 @@ export const reportSales = operation({
   rest: ['GET /reports/sales'],
   alias: 'consultarVentas',
   scope: 'svc.read',
-  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional() },
+  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional().describe('Desglose') },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),

@@ -35,7 +35,7 @@ export const getPlanning = operation({
   scope: 'svc.read',
   input: {
     ...requiredDates(),
-    empleadoId: id('employee').optional(),
+    empleadoId: id('employee').optional().describe('Solo esta persona'),
     proyectoId: id('project').optional().describe('Solo sus tareas y quienes las tienen'),
   },
   output: z.object({

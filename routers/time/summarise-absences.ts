@@ -27,7 +27,7 @@ export const summariseAbsences = operation({
   scope: 'svc.read',
   input: {
     ...requiredDates(),
-    departamentoId: id('department').optional(),
+    departamentoId: id('department').optional().describe('Solo su personal'),
     tipo: text(100).optional().describe('Código; cuenta solo estas'),
   },
   output: z.object({

@@ -94,7 +94,7 @@ describe('every answer is the envelope:', () => {
       '/__proto__',
       '/constructor',
       '/%00',
-      '/api/v1/products/%2F',
+      '/api/v1/product-families/%2F',
       '/favicon.ico',
       '/nothing?a=%zz',
     ]) {

@@ -146,23 +146,23 @@ export function planSales(company: Company) {
   const works = projects.flatMap((project) => worksNotes(company, random, project));
   const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
   const notes = documents.numbered<Note>([...renewals, ...works, ...others], 'A');
-  const albaranes = notes.map(({ numero, recurrente, ...note }): Row => {
+  const albaranes = notes.map(({ numero, recurrente, ...note }, index): Row => {
     const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
     const promo_code = random.chance(0.02) ? 'CLIENTE10' : null;
     const state = { recurrente, observaciones, promo_code, revisado: note.fecha < plus(today, -5) };
-    return { ref: numero, numero, ...saleRow(note), ...state };
+    return { ref: numero, id: index + 1, numero, ...saleRow(note), ...state };
   });
   const movimientos_stock = movementsOf(company, random, notes);
   const ready = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
   const stages = projects.flatMap((project) => stageInvoices(random, project));
   const invoices = [...documents.monthly(ready).filter(({ fecha }) => fecha <= today), ...stages];
   const collected: Payment[] = [];
-  const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }): Row => {
+  const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }, index): Row => {
     const total = documents.totalCents(draft.lineas);
     const { vencimientos, payments } = documents.dueDates(context, random, draft.fecha, total, 'cobrado');
     const concepto = `Cobro ${numero} ${draft.party.nombre}`;
     collected.push(...payments.map((payment) => ({ ...payment, concepto })));
-    return { ref: numero, numero, ...saleRow(draft), vencimientos };
+    return { ref: numero, id: index + 1, numero, ...saleRow(draft), vencimientos };
   });
   const rows = { ...planEstimates(company), recurrentes, albaranes, movimientos_stock, facturas };
   return { collected, rows };

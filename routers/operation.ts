@@ -25,7 +25,7 @@ import type { Principal, Scope } from '../platform/principal.ts';
 import type { QuotaState } from '../platform/quota.ts';
 import { maxLagSeconds } from '../platform/replica.ts';
 import { traced } from '../platform/tracing.ts';
-import { type IdSite, idSites } from './shared/walk.ts';
+import { type IdSite, idSites, pathOf } from './shared/walk.ts';
 
 type Method = 'GET' | 'POST' | 'PUT';
 
@@ -291,8 +291,10 @@ function reversedRange({ fecha_inicio, fecha_fin }: Record<string, unknown>): Fi
     : [];
 }
 
-const unresolved = ({ mark, path }: IdSite) =>
-  mark.unknown === 'notFound' ? notFound(fieldName(path)) : badField(fieldName(path), 'no existe en la empresa');
+const unresolved = (site: IdSite) => {
+  const name = fieldName(pathOf(site));
+  return site.mark.unknown === 'notFound' ? notFound(name) : badField(name, 'no existe en la empresa');
+};
 
 /**
  * Sealed or legacy ids become numbers in place. One that can't is a 404, thrown here, or the 400 of ID-05, answered for

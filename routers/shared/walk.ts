@@ -5,15 +5,28 @@ import { type IdMark, idMarks } from './id.ts';
 type Container = Record<PropertyKey, unknown>;
 type Path = readonly PropertyKey[];
 
+/** Where the walk stands: a link to where it was before, since most places are passed and never told. */
+interface Place {
+  before: Place | undefined;
+  key: PropertyKey;
+}
+
 /** An id met on the way: it is read and replaced at `container[key]`. */
 export interface IdSite {
   mark: IdMark;
   container: Container;
   key: PropertyKey;
-  path: Path;
+  place: Place | undefined;
 }
 
-type Step = (container: Container, key: PropertyKey, path: Path, found: IdSite[]) => void;
+/** The keys that lead to an id, from the root. */
+export function pathOf({ place }: IdSite): Path {
+  const keys: PropertyKey[] = [];
+  for (let at = place; at; at = at.before) keys.unshift(at.key);
+  return keys;
+}
+
+type Step = (container: Container, key: PropertyKey, place: Place | undefined, found: IdSite[]) => void;
 
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
 
@@ -38,9 +51,9 @@ function compile(schema: z.core.$ZodType): Step | undefined {
   const mark = idMarks.get(inner);
   if (mark) {
     const nullable = z.safeParse(schema, null).success;
-    return (container, key, path, found) => {
+    return (container, key, place, found) => {
       const value = container[key];
-      if (value !== undefined && !(value === null && nullable)) found.push({ mark, container, key, path });
+      if (value !== undefined && !(value === null && nullable)) found.push({ mark, container, key, place });
     };
   }
   if (inner instanceof z.ZodObject) {
@@ -49,10 +62,10 @@ function compile(schema: z.core.$ZodType): Step | undefined {
       return step ? [{ name, step }] : [];
     });
     if (steps.length === 0) return undefined;
-    return (container, key, path, found) => {
+    return (container, key, place, found) => {
       const value = container[key];
       if (!isContainer(value)) return;
-      for (const { name, step } of steps) step(value, name, [...path, name], found);
+      for (const { name, step } of steps) step(value, name, { before: place, key: name }, found);
     };
   }
   if (inner instanceof z.ZodDiscriminatedUnion) {
@@ -63,27 +76,27 @@ function compile(schema: z.core.$ZodType): Step | undefined {
         return step ? [...(option._zod.propValues?.[discriminator] ?? [])].map((value) => [value, step] as const) : [];
       }),
     );
-    return (container, key, path, found) => {
+    return (container, key, place, found) => {
       const value = container[key];
-      if (isContainer(value)) steps.get(value[discriminator] as string)?.(container, key, path, found);
+      if (isContainer(value)) steps.get(value[discriminator] as string)?.(container, key, place, found);
     };
   }
   if (inner instanceof z.ZodRecord) {
     const step = compile(inner._zod.def.valueType);
     if (!step) return undefined;
-    return (container, key, path, found) => {
+    return (container, key, place, found) => {
       const value = container[key];
       if (!isContainer(value)) return;
-      for (const name of Object.keys(value)) step(value, name, [...path, name], found);
+      for (const name of Object.keys(value)) step(value, name, { before: place, key: name }, found);
     };
   }
   if (inner instanceof z.ZodArray) {
     const step = compile(inner._zod.def.element);
     if (!step) return undefined;
-    return (container, key, path, found) => {
+    return (container, key, place, found) => {
       const value = container[key];
       if (!Array.isArray(value) || !isContainer(value)) return;
-      for (let index = 0; index < value.length; index++) step(value, index, [...path, index], found);
+      for (let index = 0; index < value.length; index++) step(value, index, { before: place, key: index }, found);
     };
   }
   return undefined;
@@ -94,7 +107,7 @@ export function idSites(schema: z.core.$ZodType): (root: { value: unknown }) => 
   const step = compile(schema);
   return (root) => {
     const found: IdSite[] = [];
-    step?.(root, 'value', [], found);
+    step?.(root, 'value', undefined, found);
     return found;
   };
 }

@@ -112,6 +112,19 @@ describe('the document', () => {
       for (const status of ['403', '409', '422']) expect(status in responses).toBe(write);
     }
   });
+
+  test('gives every read the lag it may have, and no write', () => {
+    for (const { alias, write, routes } of operations) {
+      const { parameters } = find('POST', `/${alias}`);
+      const first = routes[0];
+      const main = first && find(first.method, `/api/v1${first.path}`);
+      const lag = { $ref: '#/components/parameters/MaxLag' };
+      for (const given of [parameters, main?.parameters]) {
+        if (write) expect(given).not.toContainEqual(lag);
+        else expect(given).toContainEqual(lag);
+      }
+    }
+  });
 });
 
 test('is served to anyone, cacheable, and known again by its tag', async () => {

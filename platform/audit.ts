@@ -11,7 +11,7 @@ export interface Author {
 
 export interface Written {
   operation: string;
-  kind: 'account' | 'apiKey' | 'user' | 'grant' | 'deliveryNote';
+  kind: 'account' | 'apiKey' | 'user' | 'grant' | 'deliveryNote' | 'employee' | 'contact' | 'client' | 'supplier';
   id: number;
 }
 

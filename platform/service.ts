@@ -76,7 +76,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
 }
 
 /** The id key that lives in the database, so that every process and every backup has the same. */
-async function keptIdKey(database: Database): Promise<string> {
+export async function keptIdKey(database: Database): Promise<string> {
   const name = 'id_key';
   await database.service
     .insertInto('service_secrets')

@@ -14,6 +14,7 @@ import { addKeyCreate } from './commands/key-create.ts';
 import { addKeyList } from './commands/key-list.ts';
 import { addKeyRevoke } from './commands/key-revoke.ts';
 import { addMigrate } from './commands/migrate.ts';
+import { addPersonAnonymise } from './commands/person-anonymise.ts';
 import { addRenew } from './commands/renew.ts';
 import { addServe } from './commands/serve.ts';
 import { addUserCreate } from './commands/user-create.ts';
@@ -39,6 +40,8 @@ export function makeProgram(interruption: Interruption): Command {
   for (const add of [addKeyCreate, addKeyList, addKeyRevoke]) add(key, tools);
   const user = program.command('user').description('people who sign in, and the companies they belong to');
   for (const add of [addUserCreate, addUserPassword, addUserGrant, addUserLeave]) add(user, tools);
+  const person = program.command('person').description('people in the data of a company');
+  addPersonAnonymise(person, tools);
   return program;
 }
 

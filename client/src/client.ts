@@ -14,6 +14,8 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** How often a call is tried again after a failure that a retry may mend; 3 by default. */
   maxRetries?: number;
+  /** How old, in seconds, what reads answer may be: a service with a replica then reads there. Left out, nothing is old. */
+  maxLagSeconds?: number;
   /** In place of the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
@@ -35,12 +37,14 @@ const RETRIED = new Set([0, 409, 429, 502, 503, 504]);
 export function createClient(options: ClientOptions): AlbaranClient {
   const { baseUrl, apiKey, apiSecret, timeoutMs = 30_000, maxRetries = 3, fetch = globalThis.fetch } = options;
   const headers = { 'X-API-KEY': apiKey, 'X-API-SECRET': apiSecret };
+  const { maxLagSeconds } = options;
+  const readHeaders = maxLagSeconds === undefined ? headers : { ...headers, 'X-Max-Lag': String(maxLagSeconds) };
   const common = { url: `${baseUrl.replace(/\/+$/, '')}/trpc`, transformer: superjson, fetch: answersOf(fetch) };
   const trpc = new TRPCUntypedClient({
     links: [
       splitLink({
         condition: ({ type }) => type === 'query',
-        true: httpBatchLink({ ...common, headers, maxItems: MAX_BATCH, maxURLLength: MAX_URL_LENGTH }),
+        true: httpBatchLink({ ...common, headers: readHeaders, maxItems: MAX_BATCH, maxURLLength: MAX_URL_LENGTH }),
         false: httpLink({
           ...common,
           headers: ({ op }) => ({ ...headers, 'X-IDEMPOTENCY-KEY': String(op.context.idempotencyKey) }),

@@ -103,6 +103,20 @@ describe('calls', () => {
     expect(requests.map(({ path }) => path.split(',').length)).toEqual([50, 10]);
   });
 
+  test('reads say how old they may be, where the caller does; writes don’t', async () => {
+    const lags: (string | null)[] = [];
+    const { client } = await world({
+      maxLagSeconds: 2.5,
+      fetch: (input, init) => {
+        lags.push(new Request(input, init).headers.get('X-Max-Lag'));
+        return fetch(input, init);
+      },
+    });
+    await client.employees.list();
+    await client.opportunities.create(lead('Toldos'));
+    expect(lags).toEqual(['2.5', null]);
+  });
+
   test('[IDEM-01] writes go one by one, each with a key of its own', async () => {
     const { company, client, requests } = await world();
     const numbers = await Promise.all([

@@ -72,9 +72,9 @@ export async function floorTemplate(url: string, scale: number, tell: Tell): Pro
   return name;
 }
 
-/** A copy of a database, which is dropped when disposed. */
-export async function copyOf(url: string, template: string): Promise<{ url: string } & AsyncDisposable> {
-  const name = `bench_run_${template}`;
+/** A copy of a database, which is dropped when disposed; `label` tells several copies apart. */
+export async function copyOf(url: string, template: string, label = ''): Promise<{ url: string } & AsyncDisposable> {
+  const name = `bench_run_${template}${label}`;
   const drop = () => onDatabase(url, (client) => client.query(`drop database if exists ${name} with (force)`));
   await drop();
   await onDatabase(url, (client) => client.query(`create database ${name} template ${template} strategy file_copy`));

@@ -1,25 +1,36 @@
 // `npm run bench`: prepares the data, starts the floor and the product, measures them in turns, says what came of it.
+// README.md says what may be asked of it.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { newKey } from './caller.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { copyOf, floorTemplate, productTemplate } from './databases.ts';
+import { growth } from './growth.ts';
 import { Loader } from './load/loader.ts';
 import { inTurns, type Turns } from './measure.ts';
-import { comparedOperations, type Measured, ownOperations } from './operations.ts';
+import { comparedOperations, type Measured, ownOperations, smallRequests } from './operations.ts';
+import { PROBES, probe } from './probes/index.ts';
 import { startFloor, startProduct } from './processes.ts';
-import { load, machine, type Outcome, outcomeOf, table, version, writeResults } from './report.ts';
+import { type Comparison, load, machine, type Outcome, outcomeOf, version, writeResults } from './report.ts';
+import { growthTable, sentences, table } from './table.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FULL: Turns = { slices: 5, seconds: 4, warmSeconds: 2 };
 const QUICK: Turns = { slices: 2, seconds: 1.5, warmSeconds: 0.5 };
+/** After which memory is looked at. */
+const REQUESTS = { full: 100_000, quick: 5_000 };
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    growth: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    scales: { type: 'string', default: '0.1,1' },
+    companies: { type: 'string', default: '1,10,100' },
     scale: { type: 'string', default: '1' },
     seconds: { type: 'string' },
+    requests: { type: 'string' },
     results: { type: 'string', default: join(import.meta.dirname, 'results') },
     data: { type: 'string', default: join(ROOT, '.albaran/bench') },
   },
@@ -28,8 +39,12 @@ const { values: options } = parseArgs({
 const scale = Number(options.scale);
 const only = options.only?.split(',').map((id) => id.trim());
 const chosen = options.quick ? QUICK : FULL;
-const turns = options.seconds ? { ...chosen, seconds: Number(options.seconds) } : chosen;
+const turns = options.seconds
+  ? { ...chosen, seconds: Number(options.seconds), warmSeconds: Number(options.seconds) }
+  : chosen;
+const requests = Number(options.requests ?? (options.quick ? REQUESTS.quick : REQUESTS.full));
 const isWanted = (id: string) => only?.includes(id) ?? true;
+const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : [];
 const tell = (line: string) => console.error(line);
 
 async function run(cluster: Cluster): Promise<void> {
@@ -43,27 +58,30 @@ async function run(cluster: Cluster): Promise<void> {
   await using productData = await copyOf(cluster.url, template);
   await using floorData = await copyOf(cluster.url, floorsTemplate);
   const headers = await newKey(productData.url);
-  await using product = await startProduct(productData.url);
+  await using product = await startProduct(productData.url, profiling);
   await using floor = await startFloor(floorData.url);
   await using loader = new Loader();
   const bench = { loader, postgresPid: cluster.pid };
   const world = { scale, product, floor, headers };
 
   const operations = [...(await comparedOperations(world)), ...ownOperations(world)];
-  const unknown = only?.filter((id) => !operations.some((operation) => operation.id === id)) ?? [];
+  const unknown = only?.filter((id) => ![...PROBES, ...operations.map((operation) => operation.id)].includes(id)) ?? [];
   if (unknown.length > 0) throw new Error(`--only: there is no ${unknown.join(', ')}`);
   const outcomes: Outcome[] = [];
   for (const operation of operations.filter(({ id }) => isWanted(id))) {
     outcomes.push(await measure(operation));
   }
-  console.log(table(outcomes));
-  const file = writeResults(options.results, cluster, {
-    scale,
-    turns,
-    load: { before, after: load() },
-    outcomes,
-    others: {},
-  });
+  const seconds = turns.seconds * turns.slices;
+  const kinds = isWanted('memory') ? await smallRequests(world) : [];
+  const probes = await probe(
+    { databaseUrl: productData.url, product, headers, loader, seconds, requests },
+    isWanted,
+    kinds,
+  );
+  const page = outcomes.find(({ id }) => id === 'a')?.sides[0];
+  console.log(`${table(outcomes)}\n\n${sentences(outcomes, probes, page?.serverMs).join('\n')}`);
+  const compared: Comparison = { scale, turns, load: { before, after: load() }, outcomes, probes };
+  const file = writeResults(options.results, cluster, compared);
   tell(`\nLoad ${before} before, ${load()} after; written to ${file}`);
 
   async function measure(operation: Measured): Promise<Outcome> {
@@ -76,5 +94,19 @@ async function run(cluster: Cluster): Promise<void> {
   }
 }
 
+async function grow(cluster: Cluster): Promise<void> {
+  const before = load();
+  const numbers = (list: string) => list.split(',').map(Number);
+  const [scales, companies] = [numbers(options.scales), numbers(options.companies)];
+  await using loader = new Loader();
+  const bench = { loader, postgresPid: cluster.pid };
+  const { bySize, byCompanies } = await growth(cluster, bench, { scales, companies, turns, isWanted, tell });
+  console.log(`${growthTable(bySize)}\n\n${growthTable(byCompanies)}`);
+  const found = { turns, load: { before, after: load() }, bySize, byCompanies };
+  tell(
+    `\nLoad ${before} before, ${load()} after; written to ${writeResults(options.results, cluster, found, 'growth')}`,
+  );
+}
+
 await using cluster = await openCluster(options.data);
-await run(cluster);
+await (options.growth ? grow(cluster) : run(cluster));

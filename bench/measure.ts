@@ -22,7 +22,10 @@ export interface Turns {
 }
 
 export interface Figures {
+  /** Answered with 200. */
   requests: number;
+  /** Answered with anything else, by status. */
+  refused: Record<string, number>;
   perSecond: number;
   /** Milliseconds from sending to the last byte of the answer. */
   p50: number;
@@ -36,6 +39,7 @@ export interface Figures {
 }
 
 interface Sum {
+  refused: Record<string, number>;
   latencies: number[];
   seconds: number;
   serverMs: number;
@@ -59,31 +63,38 @@ export async function inTurns(
   const job = ({ server: { origin }, request }: Side, howLong: number) =>
     loader.run({ origin, request, connections: CONNECTIONS, seconds: howLong });
   const postgresCpu = () => (postgresPid === undefined ? 0 : cpuOfTree(postgresPid));
-  const sums = sides.map((): Sum => ({ latencies: [], seconds: 0, serverMs: 0, postgresMs: 0, loaderMs: 0, bytes: 0 }));
+  const sums = sides.map(
+    (): Sum => ({ latencies: [], refused: {}, seconds: 0, serverMs: 0, postgresMs: 0, loaderMs: 0, bytes: 0 }),
+  );
   for (const side of sides) await job(side, warmSeconds);
   for (let slice = 0; slice < slices; slice++) {
     for (const [index, side] of sides.entries()) {
       const sum = sums[index];
       if (!sum) continue;
       const before = { server: cpuOf(side.server.pid), postgres: postgresCpu() };
-      const { latencies, seconds: took, bytes, cpuMs } = await job(side, seconds);
+      const { latencies, refused, seconds: took, bytes, cpuMs } = await job(side, seconds);
       sum.serverMs += cpuOf(side.server.pid) - before.server;
       sum.postgresMs += postgresCpu() - before.postgres;
       sum.loaderMs += cpuMs;
       sum.seconds += took;
       sum.bytes += bytes;
+      for (const [status, count] of Object.entries(refused)) sum.refused[status] = (sum.refused[status] ?? 0) + count;
       for (const latency of latencies) sum.latencies.push(latency);
     }
   }
   return sums.map((sum) => figuresOf(sum, postgresPid !== undefined));
 }
 
-function figuresOf({ latencies, seconds, serverMs, postgresMs, loaderMs, bytes }: Sum, seesPostgres: boolean): Figures {
+function figuresOf(
+  { latencies, refused, seconds, serverMs, postgresMs, loaderMs, bytes }: Sum,
+  seesPostgres: boolean,
+): Figures {
   const sorted = Float64Array.from(latencies).sort();
   const requests = sorted.length;
   const percentile = (share: number) => (sorted[Math.min(requests - 1, Math.floor(requests * share))] ?? 0) / 1000;
   return {
     requests,
+    refused,
     perSecond: requests / seconds,
     p50: percentile(0.5),
     p99: percentile(0.99),

@@ -143,20 +143,15 @@ export function ownOperations({ product, headers }: World): Measured[] {
     title,
     sides: [{ name: 'product', server: product, request: mine(`/api/v1${path}`, query) }],
   });
-  const page = { busqueda: '', por_pagina: 100 };
+  const page = { por_pagina: 100 };
   const rest: Side = { name: 'REST', server: product, request: mine('/api/v1/products', 'por_pagina=100') };
   const beside = (id: string, title: string, request: RequestSpec): Measured => ({
     id,
     title,
     sides: [{ name: 'product', server: product, request }, rest],
   });
-  const mcp = (method: string, params: unknown): RequestSpec => ({
-    method: 'POST',
-    path: '/mcp',
-    headers: { ...headers, accept: 'application/json, text/event-stream' },
-    body: { kind: 'fixed', value: { jsonrpc: '2.0', id: 1, method, params } },
-  });
-  const trpc = { batch: '1', input: JSON.stringify({ 0: { json: { por_pagina: page.por_pagina } } }) };
+  const mcp = (method: string, params: unknown) => mcpRequest(headers, method, params);
+  const trpc = { batch: '1', input: JSON.stringify({ 0: { json: page } }) };
   return [
     alone('renewals', 'GET /recurring/renewals, a year', '/recurring/renewals', YEAR),
     alone('purchases', 'GET /reports/purchases, a year by month', '/reports/purchases', `${YEAR}&agrupar=mes`),
@@ -167,7 +162,7 @@ export function ownOperations({ product, headers }: World): Measured[] {
     beside(
       'mcp-call',
       'MCP tools/call consultar_productos, 100',
-      mcp('tools/call', { name: 'consultar_productos', arguments: { por_pagina: page.por_pagina } }),
+      mcp('tools/call', { name: 'consultar_productos', arguments: page }),
     ),
     {
       id: 'mcp-list',
@@ -177,6 +172,33 @@ export function ownOperations({ product, headers }: World): Measured[] {
     beside('trpc', 'tRPC products.list, 100, as the client sends it', mine('/trpc/products.list', trpc)),
   ];
 }
+
+/** Requests of every door, reads and writes, whose pages are small: what memory is looked at with. */
+export async function smallRequests({ product, headers, scale }: World): Promise<RequestSpec[]> {
+  const mine = get(headers);
+  const ids = await productIds(product, headers);
+  const small = { por_pagina: 20 };
+  const write = { method: 'POST', headers, keyed: true } as const;
+  return [
+    mine('/api/v1/products', { por_pagina: '20' }),
+    mine('/api/v1/clients', { por_pagina: '20' }),
+    mine('/trpc/products.list', { batch: '1', input: JSON.stringify({ 0: { json: small } }) }),
+    mcpRequest(headers, 'tools/call', { name: 'consultar_productos', arguments: small }),
+    {
+      ...write,
+      path: '/api/v1/crm/opportunities',
+      body: { kind: 'opportunity', funnels: ids.funnels, leads: sizesAt(scale).contacts },
+    },
+    { ...write, path: '/api/v1/delivery-notes', body: { kind: 'deliveryNote', ...ids } },
+  ];
+}
+
+const mcpRequest = (headers: Headers, method: string, params: unknown): RequestSpec => ({
+  method: 'POST',
+  path: '/mcp',
+  headers: { ...headers, accept: 'application/json, text/event-stream' },
+  body: { kind: 'fixed', value: { jsonrpc: '2.0', id: 1, method, params } },
+});
 
 /** From today on, as a forecast is asked for. */
 function halfYear(): string {

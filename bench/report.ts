@@ -1,4 +1,4 @@
-// What a run says: a table for who reads, and a file for who compares.
+// What a run found, and the file it is written to.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Cluster, SETTINGS } from './cluster.ts';
 import { CONNECTIONS, type Figures, type Turns } from './measure.ts';
 import type { Measured } from './operations.ts';
+import type { Probes } from './probes/index.ts';
 
 export interface Outcome {
   id: string;
@@ -29,36 +30,6 @@ export function outcomeOf({ id, title, sides, target }: Measured, figures: reado
     ratio: first && second ? first.perSecond / second.perSecond : null,
     target: target ?? null,
   };
-}
-
-const decimals = (value: number | null, digits: number) => (value === null ? '-' : value.toFixed(digits));
-
-/** Lines of a Markdown table, of which each row is one side of one operation. */
-export function table(outcomes: readonly Outcome[]): string {
-  const head = ['', '', 'req/s', 'p50 ms', 'p99 ms', 'server CPU ms', 'PostgreSQL CPU ms', 'ratio', 'target'];
-  const rows = outcomes.flatMap(({ id, title, sides, ratio, target }) =>
-    sides.map(({ name, perSecond, p50, p99, serverMs, postgresMs }, index) => [
-      index === 0 ? `${id}: ${title}` : '',
-      name,
-      decimals(perSecond, perSecond < 100 ? 1 : 0),
-      decimals(p50, 2),
-      decimals(p99, 2),
-      decimals(serverMs, 2),
-      decimals(postgresMs, 2),
-      index === 0 ? decimals(ratio, 2) : '',
-      index === 0 && target ? `${target.least} (${target.outstanding})` : '',
-    ]),
-  );
-  return markdown(head, rows);
-}
-
-/** A Markdown table whose columns are in line. */
-export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    `| ${widths.map((width, column) => (column < 2 ? (row[column] ?? '').padEnd(width) : (row[column] ?? '').padStart(width))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column < 2 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
 /** The machine and what runs on it, by nothing that names it. */
@@ -95,21 +66,24 @@ export function version(): { commit: string; changed: boolean } {
   }
 }
 
+/** What every run says of itself. */
 export interface Run {
-  scale: number;
   turns: Turns;
   load: { before: number; after: number };
+}
+
+export interface Comparison extends Run {
+  scale: number;
   outcomes: Outcome[];
-  /** What is no slice of load: start, memory, what doors add. */
-  others: Record<string, unknown>;
+  probes: Partial<Probes>;
 }
 
 /** Writes the file of a run into `folder` and answers where it is. */
-export function writeResults(folder: string, cluster: Cluster, run: Run): string {
+export function writeResults(folder: string, cluster: Cluster, run: Run, kind?: string): string {
   const { commit, changed } = version();
   const date = new Date().toISOString();
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${date.slice(0, 10)}-${commit}.json`);
+  const file = join(folder, `${[date.slice(0, 10), commit, ...(kind ? [kind] : [])].join('-')}.json`);
   const rounded = (_key: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(5)) : value);
   const content = { date, commit, changed, machine: machine(cluster), connections: CONNECTIONS, ...run };
   writeFileSync(file, `${JSON.stringify(content, rounded, 2)}\n`);

@@ -12,6 +12,8 @@ const MOVEMENTS_A_DAY = 3;
 /** Percent, of every line. */
 const VAT = 21;
 const DUE_AFTER_DAYS = 30;
+/** Before the company's last day. */
+const LAST_INVOICED_DAYS = 75;
 
 export function* opportunities({ opportunities, contacts, days }: Sizes) {
   yield* each(FUNNELS, (n) => ({
@@ -63,8 +65,9 @@ export function* recurrings({ recurrings, clients, products, days }: Sizes) {
       periodicidad: around(PERIODS, n),
       fecha_creacion: day(created),
       fecha_inicio: day(created),
-      fecha_caducidad: n % 5 === 0 ? day(created + 1_000) : null,
-      ultima_facturacion: n % 2 === 0 ? day(created + 100) : null,
+      fecha_caducidad: n % 5 === 0 ? day(created + 2_000) : null,
+      // Nearly all of them are kept up with, as a running company's are.
+      ultima_facturacion: n % 20 === 0 ? null : day(days - LAST_INVOICED_DAYS + (n % 30)),
       lineas: [1, 2].map((line) => ({
         ref: `${line}`,
         descripcion: `Cuota ${line}`,
@@ -120,7 +123,7 @@ const invoiceLinesOf = ({ lineas, fromNote }: Document) =>
 const dueOn = ({ n }: Document, days: number) => day((n % days) + DUE_AFTER_DAYS);
 
 /** One in twenty is still to be paid. */
-const paidOf = ({ n, total }: Document) => (n % 40 < 2 ? 0 : total);
+const paidOf = ({ n, total }: Document) => (Math.floor(n / 10) % 20 === 0 ? 0 : total);
 
 export function* sales(sizes: Sizes) {
   const clientOf = ({ n }: Document) => `c${(n % sizes.clients) + 1}`;

@@ -7,16 +7,13 @@ import type { Job, LoadResult } from './worker.ts';
 export class Loader implements AsyncDisposable {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'worker.ts'), { stdio: 'inherit' });
 
-  /** Runs a job to its end. Throws when a connection breaks, or any answer was not 200. */
+  /** Runs a job to its end. Throws when a connection breaks. */
   async run(job: Job): Promise<LoadResult> {
     const answered = once(this.#child, 'message');
     this.#child.send(job);
     // What worker.ts sends, and nothing else does.
     const [{ result, error }] = (await answered) as [{ result?: LoadResult; error?: string }];
-    const name = `${job.request.method} ${job.request.path}`;
-    if (!result) throw new Error(`${name}: ${error}`);
-    const refused = Object.entries(result.refused).map(([status, count]) => `${count} answers ${status}`);
-    if (refused.length > 0) throw new Error(`${name}: ${refused.join(', ')}`);
+    if (!result) throw new Error(`${job.request.method} ${job.request.path}: ${error}`);
     return result;
   }
 

@@ -1,0 +1,89 @@
+// What reading and decoding the rows of a page costs this service's own process, and nothing else: the statements that the
+// operation sends, recorded once, are sent again and again in the same kind of transaction. What a request takes beyond that
+// is what doors and operations add.
+import { CompiledQuery } from 'kysely';
+import pg from 'pg';
+import pino from 'pino';
+import type { Database } from '../../platform/database.ts';
+import { openService } from '../../platform/service.ts';
+import { makeHttp } from '../../server/http.ts';
+
+interface Question {
+  databaseUrl: string;
+  headers: Record<string, string>;
+  path: string;
+  seconds: number;
+}
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+const AT_ONCE = 10;
+
+process.on('message', async ({ databaseUrl, headers, path, seconds }: Question) => {
+  const service = await openService({
+    database: { url: databaseUrl },
+    log: pino({ level: 'silent' }),
+    checkOutputs: false,
+    // The load before this one has spent more than is usual.
+    quotaPerMinute: 10_000_000,
+  });
+  const http = await makeHttp(service, { corsOrigins: [], trustProxy: false });
+  const ask = async () => {
+    const { statusCode, body } = await http.inject({ method: 'GET', url: path, headers });
+    if (statusCode !== 200) throw new Error(`${path}: ${statusCode} ${body}`);
+  };
+  await ask();
+  const { statements, accountId } = await recorded(ask);
+  const read = () => replay(service.database, accountId, statements);
+  await during(seconds / 4, read);
+  const before = process.cpuUsage();
+  const times = await during(seconds, read);
+  const { user, system } = process.cpuUsage(before);
+  process.send?.({ cpuMs: (user + system) / 1000 / times, statements: statements.length });
+  await http.close();
+  await service.close();
+});
+
+/** The prepared statements that a call sends on its company's behalf, and the company. */
+async function recorded(call: () => Promise<unknown>): Promise<{ statements: Statement[]; accountId: number }> {
+  const { query } = pg.Client.prototype;
+  const statements: Statement[] = [];
+  let accountId = 0;
+  const listen = function (this: pg.Client, ...sent: unknown[]) {
+    const [statement] = sent;
+    if (typeof statement === 'string')
+      accountId = Number(/app\.account_id = '(\d+)'/.exec(statement)?.[1] ?? accountId);
+    else if (isStatement(statement)) statements.push({ text: statement.text, values: statement.values });
+    return Reflect.apply(query, this, sent);
+  };
+  Object.assign(pg.Client.prototype, { query: listen });
+  await call();
+  Object.assign(pg.Client.prototype, { query });
+  return { statements, accountId };
+}
+
+const isStatement = (sent: unknown): sent is Statement =>
+  typeof sent === 'object' && sent !== null && 'text' in sent && 'values' in sent;
+
+const replay = (database: Database, accountId: number, statements: readonly Statement[]) =>
+  database.transaction(accountId, {}, (db) =>
+    Promise.all(statements.map(({ text, values }) => db.executeQuery(CompiledQuery.raw(text, values)))),
+  );
+
+/** Does it again and again, so many at once as are asked by a load; answers how often. */
+async function during(seconds: number, work: () => Promise<unknown>): Promise<number> {
+  const until = performance.now() + seconds * 1000;
+  let times = 0;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (performance.now() < until) {
+        await work();
+        times++;
+      }
+    }),
+  );
+  return times;
+}

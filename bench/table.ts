@@ -1,0 +1,98 @@
+// A run's findings for who reads them: a table, and a sentence for each of what has no place in it.
+import type { Grown } from './growth.ts';
+import type { Probes } from './probes/index.ts';
+import type { Outcome } from './report.ts';
+
+const decimals = (value: number | null, digits: number) => (value === null ? '-' : value.toFixed(digits));
+
+/** Lines of a Markdown table, of which each row is one side of one operation. */
+export function table(outcomes: readonly Outcome[]): string {
+  const head = ['', '', 'req/s', 'p50 ms', 'p99 ms', 'server CPU ms', 'PostgreSQL CPU ms', 'ratio', 'target'];
+  const rows = outcomes.flatMap(({ id, title, sides, ratio, target }) =>
+    sides.map(({ name, refused, perSecond, p50, p99, serverMs, postgresMs }, index) => [
+      index === 0 ? `${id}: ${title}` : '',
+      [name, ...Object.entries(refused).map(([status, count]) => `${count} x ${status}`)].join(', '),
+      decimals(perSecond, perSecond < 100 ? 1 : 0),
+      decimals(p50, 2),
+      decimals(p99, 2),
+      decimals(serverMs, 2),
+      decimals(postgresMs, 2),
+      index === 0 ? decimals(ratio, 2) : '',
+      index === 0 && target ? `${target.least} (${target.outstanding})` : '',
+    ]),
+  );
+  return markdown(head, rows);
+}
+
+/** The same for growth: what a request takes of both processors, beside what it takes in the first of its variants. */
+export function growthTable(grown: readonly Grown[]): string {
+  const head = ['', '', 'req/s', 'p50 ms', 'server CPU ms', 'PostgreSQL CPU ms', 'times the first'];
+  const cpu = ({ serverMs, postgresMs }: Grown['sides'][number]) => serverMs + (postgresMs ?? 0);
+  const rows = grown.flatMap(({ id, title, sides }) =>
+    sides.map((side, index) => [
+      index === 0 ? `${id}: ${title}` : '',
+      side.name,
+      decimals(side.perSecond, side.perSecond < 100 ? 1 : 0),
+      decimals(side.p50, 2),
+      decimals(side.serverMs, 2),
+      decimals(side.postgresMs, 2),
+      index === 0 || !sides[0] ? '' : decimals(cpu(side) / cpu(sides[0]), 2),
+    ]),
+  );
+  return markdown(head, rows);
+}
+
+/** A Markdown table whose columns are in line. */
+export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${widths.map((width, column) => (column < 2 ? (row[column] ?? '').padEnd(width) : (row[column] ?? '').padStart(width))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column < 2 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}
+
+/** What the other measures came to, and the target of each. `pageMs`: processor time of the server for a page by REST. */
+export function sentences(
+  outcomes: readonly Outcome[],
+  { rows, client, start, memory }: Partial<Probes>,
+  pageMs: number | undefined,
+): string[] {
+  const lines: string[] = [];
+  if (rows && pageMs !== undefined) {
+    lines.push(
+      `A page of 100 products: ${decimals(pageMs, 2)} ms of the server by REST, of which ${decimals(rows.cpuMs, 2)} read and ` +
+        `decode its rows; REST adds ${decimals(pageMs - rows.cpuMs, 2)} (at most 0.5).`,
+    );
+  }
+  for (const [id, name, most] of [
+    ['mcp-call', 'MCP tools/call', ' (at most 0.7)'],
+    ['trpc', 'tRPC', ''],
+  ] as const) {
+    const [door, rest] = outcomes.find((outcome) => outcome.id === id)?.sides ?? [];
+    if (!door || !rest) continue;
+    lines.push(
+      `${name} takes ${decimals(door.serverMs - rest.serverMs, 2)} ms of the server more than the same page by REST${most}.`,
+    );
+  }
+  if (client) {
+    const { clientMs, restMs } = client;
+    lines.push(
+      `The typed client has the page in ${decimals(clientMs, 2)} ms, fetch and JSON.parse by REST in ${decimals(restMs, 2)}: ` +
+        `${decimals(clientMs / restMs, 2)} times (at most 1.3).`,
+    );
+  }
+  if (start) {
+    const sorted = start.toSorted((a, b) => a - b);
+    lines.push(
+      `From its start to its first answer the server takes ${decimals(sorted[Math.floor(sorted.length / 2)] ?? null, 0)} ms.`,
+    );
+  }
+  if (memory) {
+    const { atStart, requests, after, then, growth } = memory;
+    lines.push(
+      `Memory: ${decimals(atStart, 0)} MB after the start, ${decimals(after, 0)} after ${requests} requests (under 200), then ` +
+        `${then.map((megabytes) => decimals(megabytes, 0)).join(', ')}: ${decimals(growth, 1)} MB for 100,000 more.`,
+    );
+  }
+  return lines;
+}

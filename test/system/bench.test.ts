@@ -1,0 +1,67 @@
+// `npm run bench` runs: every measure of it, on little data and for moments. What it measures is nobody's business here.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, expect, inject, test } from 'vitest';
+import type { Grown } from '../../bench/growth.ts';
+import type { Comparison } from '../../bench/report.ts';
+
+const MAIN = join(import.meta.dirname, '../../bench/main.ts');
+const LITTLE = ['--quick', '--seconds', '0.03', '--scale', '0.002', '--requests', '60'];
+const BENCH_MS = 120_000;
+
+const folder = await mkdtemp(join(tmpdir(), 'albaran-bench-'));
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  const admin = new pg.Client({ connectionString: inject('adminUrl') });
+  await admin.connect();
+  const { rows } = await admin.query<{ name: string }>(
+    `select datname as name from pg_database where datname like 'bench\\_%\\_0\\_002\\_%'`,
+  );
+  for (const { name } of rows) await admin.query(`drop database ${name} with (force)`);
+  await admin.end();
+});
+
+/** Runs it to its end and answers the one file of results whose name ends so. */
+async function bench<Results>(args: string[], ending: RegExp): Promise<{ printed: string; results: Results }> {
+  const env = { PATH: process.env.PATH, BENCH_DATABASE_URL: inject('adminUrl') };
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...LITTLE, '--results', folder, ...args], {
+    env,
+    timeout: BENCH_MS,
+  });
+  const file = (await readdir(folder)).find((name) => ending.test(name)) ?? '';
+  return { printed: stdout, results: JSON.parse(await readFile(join(folder, file), 'utf8')) };
+}
+
+test('operations, doors and probes are measured, and every request is answered', { timeout: BENCH_MS }, async () => {
+  const { printed, results } = await bench<Comparison>([], /[0-9a-z]-[0-9a-z]+\.json$/);
+  const { outcomes, probes } = results;
+  expect(outcomes.map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['a', 'b', 'c', 'd', 'e', 'f', 'renewals', 'mcp-call', 'trpc']),
+  );
+  for (const { id, sides } of outcomes) {
+    for (const { name, requests, refused } of sides) {
+      expect([id, name, requests > 0, refused]).toEqual([id, name, true, {}]);
+    }
+    expect(printed).toContain(`| ${id}: `);
+  }
+  expect(Object.keys(probes)).toEqual(expect.arrayContaining(['client', 'memory', 'rows', 'start']));
+});
+
+test('growth is measured over sizes and over companies', { timeout: BENCH_MS }, async () => {
+  const args = ['--growth', '--scales', '0.002', '--companies', '1,2', '--only', 'a,e'];
+  const { results } = await bench<Record<'bySize' | 'byCompanies', Grown[]>>(args, /-growth\.json$/);
+  const variants = (grown: Grown[]) => grown.map(({ id, sides }) => [id, ...sides.map(({ name }) => name)]);
+  expect(variants(results.bySize)).toEqual([
+    ['a', '0.002 of full size'],
+    ['e', '0.002 of full size'],
+  ]);
+  expect(variants(results.byCompanies)).toEqual([
+    ['a', '1 company', '2 companies'],
+    ['e', '1 company', '2 companies'],
+  ]);
+});

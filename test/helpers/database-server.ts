@@ -1,5 +1,6 @@
 // One PostgreSQL for the whole run: TEST_DATABASE_URL, else a container where Docker answers, else the embedded one.
-// On it, one migrated database that all tests share (each has companies of its own) and that is dropped at the end.
+// On it, one migrated database that all tests share (each has companies of its own) and another that nobody connects to, from
+// which a test's own are copied; both are dropped at the end.
 // With TEST_POOLER=pgbouncer the service reaches it, and every database of a test's own, through PgBouncer.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,6 +19,8 @@ declare module 'vitest' {
     databaseUrl: string;
     /** A database of the same server from which others can be created and dropped. */
     adminUrl: string;
+    /** The name of a migrated database to copy. */
+    template: string;
     /** Where the pooler listens, on 127.0.0.1, if the tests run with one: `databaseUrl` leads there. */
     poolerPort: number | undefined;
   }
@@ -60,17 +63,21 @@ export default async function setup(project: TestProject) {
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   const name = `albaran_test_${process.pid}_${Date.now()}`;
-  await admin.query(`create database ${name}`);
+  const template = `${name}_template`;
   const url = new URL(server.url);
-  url.pathname = `/${name}`;
+  await admin.query(`create database ${template}`);
+  url.pathname = `/${template}`;
   await migrate(url.href);
+  await admin.query(`create database ${name} template ${template}`);
+  url.pathname = `/${name}`;
   const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(server.url) : undefined;
   project.provide('databaseUrl', pooler?.through(url.href) ?? url.href);
   project.provide('adminUrl', server.url);
+  project.provide('template', template);
   project.provide('poolerPort', pooler?.port);
   return async () => {
     await pooler?.[Symbol.asyncDispose]();
-    await admin.query(`drop database ${name} with (force)`);
+    for (const made of [name, template]) await admin.query(`drop database ${made} with (force)`);
     await admin.end();
     await server.stop();
   };

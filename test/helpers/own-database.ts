@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { migrate } from '../../platform/migrations.ts';
 import { pooledUrl } from './pgbouncer.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
@@ -19,10 +18,9 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
   const name = `albaran_own_${randomUUID().replaceAll('-', '')}`;
   const server = new pg.Client({ connectionString: inject('adminUrl') });
   await server.connect();
-  await server.query(`create database ${name}`);
+  await server.query(`create database ${name}${migrated ? ` template ${inject('template')}` : ''}`);
   const url = new URL(inject('adminUrl'));
   url.pathname = `/${name}`;
-  if (migrated) await migrate(url.href);
   const admin = new pg.Client({ connectionString: url.href });
   await admin.connect();
   return {

@@ -203,8 +203,11 @@ export class Database {
    * Throws when neither holds, since then companies would not be isolated (TEN-02).
    */
   async prepareRole(): Promise<void> {
+    // Since PostgreSQL 16 a member of a role may not always become it.
     const { rows } = await this.pool.query<{ member: boolean; unbound: boolean }>(
-      `select coalesce((select pg_has_role(current_user, oid, 'member') from pg_roles where rolname = 'albaran_app'), false) as member,
+      `select coalesce((
+                select pg_has_role(current_user, oid, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)
+                from pg_roles where rolname = 'albaran_app'), false) as member,
               rolsuper or rolbypassrls as unbound
        from pg_roles where rolname = current_user`,
     );

@@ -1306,7 +1306,9 @@ begin
   if not exists (select from pg_roles where rolname = 'albaran_app') then
     create role albaran_app nologin;
   end if;
-  if not pg_has_role(current_user, 'albaran_app', 'member') then
+  -- Since PostgreSQL 16 who makes a role is a member of it, and may not become it before that is granted too.
+  if not pg_has_role(current_user, 'albaran_app',
+      case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end) then
     execute format('grant albaran_app to %I', current_user);
   end if;
 exception

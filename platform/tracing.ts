@@ -12,6 +12,13 @@ import {
 } from '@opentelemetry/api';
 
 const tracer = trace.getTracer('albaran');
+/** While nobody asks for spans, a call is spared even the empty ones. */
+let wanted = false;
+
+/** Spans are made from now on. */
+export function wantSpans(): void {
+  wanted = true;
+}
 
 /** Runs `work` inside a span, which ends with it; a failure is marked on the span and passed on. */
 export function traced<T>(
@@ -19,6 +26,7 @@ export function traced<T>(
   { kind = SpanKind.INTERNAL, attributes }: { kind?: SpanKind; attributes: Attributes },
   work: () => Promise<T>,
 ): Promise<T> {
+  if (!wanted) return work();
   return tracer.startActiveSpan(name, { kind, attributes }, async (span) => {
     try {
       return await work();

@@ -11,6 +11,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { wantSpans } from '../platform/tracing.ts';
 
 /** From now on spans are sent: `ratio` of the traces that begin here, and of those that callers began as they decided. */
 export function startTracing(ratio: number): AsyncDisposable {
@@ -25,6 +26,7 @@ export function startTracing(ratio: number): AsyncDisposable {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
+  wantSpans();
   return {
     /** Sends what is left. A collector that is away does not keep the process from ending. */
     async [Symbol.asyncDispose]() {

@@ -12,6 +12,7 @@ import { greeting } from '../greeting.ts';
 import { oneLine, openDatabase } from '../open-database.ts';
 
 const SWEEP_EVERY_MS = 50;
+const LINES_WAIT_MS = 100;
 
 export const addServe: AddCommand = (parent, tools) =>
   parent
@@ -21,11 +22,14 @@ export const addServe: AddCommand = (parent, tools) =>
 
 async function serve({ config: readConfig, ...interruption }: CommandTools): Promise<void> {
   const config = readConfig();
-  const log = pino({
+  // A system call for each line would be a noticeable part of a call's cost; what is left is written when the process exits.
+  const lines = pino.destination({ sync: false, minLength: 4096, periodicFlush: LINES_WAIT_MS });
+  const options = {
     level: config.logLevel,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
-  });
+  };
+  const log = pino(options, lines);
   const { stop } = interruption;
   try {
     await run(config, log, interruption);

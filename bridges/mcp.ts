@@ -78,7 +78,10 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
             'La conexión es de solo lectura: esta herramienta necesita el permiso svc.write',
           );
         }
-        return reply.send(await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body }));
+        const answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
+        // A stream's own header would let a cache keep it.
+        answer.headers.set('cache-control', 'no-store, no-transform');
+        return reply.send(answer);
       },
     });
 

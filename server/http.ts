@@ -56,6 +56,15 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
+/** On what is answered before a route is found, where no plugin adds them. */
+const BARE_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
   let stopping = false;
   const log: FastifyBaseLogger = service.log;
@@ -76,7 +85,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     frameworkErrors: (error, request, reply) => {
       const { body, status } = answerTo(error, request);
       const answer: FastifyReply = reply;
-      void answer.code(status).header('X-Request-Id', request.id).send(body);
+      void answer.code(status).headers(BARE_HEADERS).header('X-Request-Id', request.id).send(body);
     },
   });
 
@@ -234,6 +243,7 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket, log:
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    ...Object.entries(BARE_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

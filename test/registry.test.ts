@@ -6,13 +6,10 @@ import { entities } from '../entities/index.ts';
 import { fieldName } from '../platform/errors.ts';
 import { KINDS, type Kind } from '../platform/ids.ts';
 import { idMarks } from '../routers/shared/id.ts';
-import { unwrap } from '../routers/shared/walk.ts';
 import { copiesOf, EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from './helpers/examples.ts';
+import { type Input, isId, places, placesOf, valueAt, withValue } from './helpers/places.ts';
 import { recordStatements, type Statement } from './helpers/statements.ts';
 import { type Answer, type Company, type Server, startServer, TestClock } from './helpers/world.ts';
-
-type Input = Record<string, unknown>;
-type Path = readonly (string | number)[];
 
 let server: Server;
 /** Reads leave it as it is; what writes gets one of its own. */
@@ -36,44 +33,6 @@ async function callRoute(company: Company, { method, path, parameters }: Route, 
   return method === 'POST' ? company.post(url, rest) : company.put(url, rest);
 }
 
-/** Every value that an input schema has room for, by where it stands; of lists, in their first element. */
-function* places(schema: z.core.$ZodType, path: Path = []): Generator<{ path: Path; schema: z.core.$ZodType }> {
-  const inner = unwrap(schema);
-  if (path.length > 0) yield { path, schema: inner };
-  if (isId(inner)) return;
-  if (inner instanceof z.ZodObject) {
-    for (const [name, property] of Object.entries(inner._zod.def.shape)) yield* places(property, [...path, name]);
-  } else if (inner instanceof z.ZodArray) {
-    yield* places(inner._zod.def.element, [...path, 0]);
-  } else if (inner instanceof z.ZodUnion) {
-    for (const option of inner._zod.def.options) yield* places(option, path);
-  }
-}
-
-const placesOf = ({ input }: Operation, wanted: (schema: z.core.$ZodType) => boolean) => {
-  const found = new Map<string, Path>();
-  for (const { path, schema } of places(input)) if (wanted(schema)) found.set(fieldName(path), path);
-  return [...found.values()];
-};
-
-const valueAt = (input: Input, path: Path) =>
-  path.reduce<unknown>((value, step) => (value as Record<string | number, unknown> | undefined)?.[step], input);
-
-/** The input with another value at one place. */
-function withValue(input: Input, path: Path, value: unknown): Input {
-  const changed = structuredClone(input);
-  let container: Record<string | number, unknown> = changed;
-  for (const [index, step] of path.slice(0, -1).entries()) {
-    container[step] ??= typeof path[index + 1] === 'number' ? [] : {};
-    container = container[step] as Record<string | number, unknown>;
-  }
-  const last = path.at(-1);
-  if (last !== undefined) container[last] = value;
-  return changed;
-}
-
-// By get, which also finds the mark of a schema that this one is a described copy of.
-const isId = (schema: z.core.$ZodType) => idMarks.get(schema) !== undefined;
 const isDate = (schema: z.core.$ZodType) => schema instanceof z.ZodISODate;
 const isText = (schema: z.core.$ZodType) => schema instanceof z.ZodString || isId(schema);
 

@@ -1,5 +1,6 @@
 // What the tests of `system` need beyond Node and npm. Each function answers where it is, or throws what to install or set.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A Chromium or Chrome: CHROMIUM_PATH, else /usr/bin/chromium. */
 export function chromiumPath(): string {
@@ -32,6 +33,20 @@ export function pgbouncerPath(): string {
     );
   }
   return path;
+}
+
+/** The programs of a PostgreSQL, server and pg_dump of one version: POSTGRES_BIN, else Debian's newest. */
+export function postgresFolder(): string {
+  const home = '/usr/lib/postgresql';
+  const versions = existsSync(home) ? readdirSync(home).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = process.env.POSTGRES_BIN
+    ? [process.env.POSTGRES_BIN]
+    : versions.map((each) => join(home, each, 'bin'));
+  const found = folders.find((folder) => ['initdb', 'pg_dump'].every((name) => existsSync(join(folder, name))));
+  if (found) return found;
+  throw new Error(
+    `This test needs PostgreSQL's programs, and there are none in ${folders.join(', ') || home}: install them (apt-get install postgresql) or say where they are in POSTGRES_BIN`,
+  );
 }
 
 /** A browser that asks nothing of anybody but the page it is shown. */

@@ -1,6 +1,6 @@
 // The PostgreSQL that is measured on: PostgreSQL 15 of the system where it is, else the embedded one, with a cluster of its
 // own that is kept between runs; or the one that BENCH_DATABASE_URL names, which has to run on this machine.
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -45,6 +45,7 @@ export async function openCluster(folder: string): Promise<Cluster> {
   if (given) return await described(given, async () => {});
   const port = await freePort();
   const server = launch(folder, port);
+  endedWith(server);
   const url = `postgres://${SUPERUSER}@127.0.0.1:${port}/postgres`;
   const gone = new Promise<void>((done) => server.once('exit', () => done()));
   try {
@@ -91,9 +92,12 @@ async function untilReady(url: string, server: { exitCode: number | null }): Pro
       return await onDatabase(url, async () => {});
     } catch (error) {
       if (server.exitCode !== null || Date.now() > giveUpAt) {
-        throw new Error('PostgreSQL did not start; its log is postgres.log in the folder of its data', {
-          cause: error,
-        });
+        throw new Error(
+          'PostgreSQL did not start: another run may have its data, or postgres.log beside them says why',
+          {
+            cause: error,
+          },
+        );
       }
     }
   }
@@ -129,6 +133,13 @@ export async function onDatabase<T>(url: string, work: (client: pg.Client) => Pr
   } finally {
     await client.end();
   }
+}
+
+/** What this process started does not outlive it, however it ends. */
+export function endedWith(child: ChildProcess): void {
+  const end = () => child.kill('SIGINT');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
 }
 
 /** A port of this machine that nothing listens on. */

@@ -108,5 +108,9 @@ async function grow(cluster: Cluster): Promise<void> {
   );
 }
 
+for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+  process.once(signal, () => process.exit(exitCode));
+}
+
 await using cluster = await openCluster(options.data);
 await (options.growth ? grow(cluster) : run(cluster));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './cluster.ts';
+import { endedWith, freePort } from './cluster.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const START_MS = 30_000;
@@ -45,6 +45,7 @@ async function start(args: string[], firstPath: string, env: Record<string, stri
     env: { PATH: process.env.PATH, ...env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  endedWith(child);
   const origin = `http://127.0.0.1:${port}`;
   try {
     await untilAnswering(origin + firstPath, child);

@@ -36,7 +36,7 @@ export const listProjectTimes = operation({
           ),
         )
         .executeTakeFirstOrThrow(),
-      readTimeEntries(selected, input, timeZone),
+      readTimeEntries(db, selected, input, timeZone),
     ]);
     return { total_horas: hours, total_fichajes: total, ...pageOf(total, input), fichajes };
   },

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { type EconomicsRange, type EconomicsRow, economics, economicsOf, projectEconomics } from './economics.ts';
 
 /** The `cliente` block of projects and of the client list. */
@@ -76,7 +77,9 @@ interface ProjectRow extends EconomicsRow, ClientRow {
 /** The projects in `ids` (a query with a column `id`), by number, highest first; the range bounds their economics. PRJ-02 */
 export async function readProjects(db: Db, ids: RawBuilder<unknown>, range: EconomicsRange) {
   const { accountId } = range;
-  const { rows } = await sql<ProjectRow>`
+  const rows = await rowsOf(
+    db,
+    sql<ProjectRow>`
     select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, p.client_id, c.legal_name, c.trade_name,
       c.tax_id, c.email, c.phone, c.mobile, c.allows_email, c.allows_whatsapp, c.allows_sms, c.allows_images,
       p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
@@ -84,7 +87,8 @@ export async function readProjects(db: Db, ids: RawBuilder<unknown>, range: Econ
     join projects p on p.account_id = ${accountId} and p.id = e.project_id
     left join clients c on c.account_id = p.account_id and c.id = p.client_id
     left join project_states s on s.account_id = p.account_id and s.id = p.state_id
-    order by p.number desc, p.id desc`.execute(db);
+    order by p.number desc, p.id desc`,
+  );
   return rows.map((row) => ({
     proyectoId: row.id,
     numero: row.number,

@@ -25,7 +25,7 @@ export const listTimeEntries = operation({
       .$if(input.proyectoId !== undefined, (q) => q.where('t.project_id', '=', input.proyectoId ?? 0));
     const [{ total }, fichajes] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      readTimeEntries(selected, input, timeZone),
+      readTimeEntries(db, selected, input, timeZone),
     ]);
     return { total_fichajes: total, ...pageOf(total, input), fichajes };
   },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, person } from '../shared/schemas.ts';
 
 const clocking = z.object({ fecha: z.string(), hora: z.string(), metodo: z.string() });
@@ -40,24 +41,27 @@ export function timeEntriesWithin(db: Db, { accountId, timeZone, fecha_inicio, f
 
 /** One page of them as `timeEntry`, by entry, then id. FIC-02..04 */
 export async function readTimeEntries(
+  db: Db,
   selected: ReturnType<typeof timeEntriesWithin>,
   page: { pagina: number; por_pagina: number },
   timeZone: string,
 ) {
   const local = (column: 'entry_at' | 'exit_at') =>
     sql<string>`to_char(t.${sql.ref(column)} at time zone ${timeZone}, 'YYYY-MM-DDHH24:MI')`;
-  const rows = await selected
-    .innerJoin('employees as e', (join) =>
-      join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.employee_id'),
-    )
-    .select(['t.id', 't.employee_id', 'e.first_name', 'e.last_name', 't.entry_method', 't.exit_method'])
-    .select(['t.hours', 't.project_id', 't.task_id', 't.notes'])
-    .select([local('entry_at').as('entry'), local('exit_at').as('exit')])
-    .orderBy('t.entry_at')
-    .orderBy('t.id')
-    .limit(page.por_pagina)
-    .offset(offset(page))
-    .execute();
+  const rows = await rowsOf(
+    db,
+    selected
+      .innerJoin('employees as e', (join) =>
+        join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.employee_id'),
+      )
+      .select(['t.id', 't.employee_id', 'e.first_name', 'e.last_name', 't.entry_method', 't.exit_method'])
+      .select(['t.hours', 't.project_id', 't.task_id', 't.notes'])
+      .select([local('entry_at').as('entry'), local('exit_at').as('exit')])
+      .orderBy('t.entry_at')
+      .orderBy('t.id')
+      .limit(page.por_pagina)
+      .offset(offset(page)),
+  );
   return rows.map((row) => ({
     fichajeId: row.id,
     empleado: { empleadoId: row.employee_id, nombre: row.first_name, apellidos: row.last_name },

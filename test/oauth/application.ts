@@ -2,7 +2,7 @@
 // test is not about.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
-import { decide, newPerson, type Person } from './person.ts';
+import { decide, newPerson, type Person, type Running } from './person.ts';
 
 export const REDIRECT = 'http://127.0.0.1:9/callback';
 
@@ -30,7 +30,7 @@ export async function json(url: string, init?: RequestInit): Promise<JsonAnswer>
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-export const register = (server: Server, metadata: unknown = { redirect_uris: [REDIRECT] }, headers = {}) =>
+export const register = (server: { url: string }, metadata: unknown = { redirect_uris: [REDIRECT] }, headers = {}) =>
   json(`${server.url}/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -84,7 +84,7 @@ export interface Application {
 }
 
 /** A registered application, and a person of these companies who uses it. */
-export async function newApplication(server: Server, ...companies: Company[]): Promise<Application> {
+export async function newApplication(server: Running, ...companies: Pick<Company, 'id'>[]): Promise<Application> {
   const { body } = await register(server);
   const clientId: string = body.client_id;
   const person = await newPerson(server, ...companies);

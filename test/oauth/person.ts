@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { createUser, grantCompany } from '../../platform/users.ts';
 import type { Company, Server } from '../helpers/world.ts';
 
+/** What is asked of a server here, be it in this process or in one of its own. */
+export type Running = { url: string; service: Pick<Server['service'], 'database'> };
+
 const PASSWORD = 'una contraseña larga';
 
 export interface Person {
@@ -12,7 +15,7 @@ export interface Person {
 }
 
 /** A new person who belongs to these companies, signed in. */
-export async function newPerson(server: Server, ...companies: Pick<Company, 'id'>[]): Promise<Person> {
+export async function newPerson(server: Running, ...companies: Pick<Company, 'id'>[]): Promise<Person> {
   const email = `${randomUUID()}@example.com`;
   const { id: userId } = await createUser(server.service.database, { email, name: 'Ana Pons', password: PASSWORD });
   const author = { actor: 'command', door: 'command', requestId: 'test' } as const;

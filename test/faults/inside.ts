@@ -1,0 +1,86 @@
+// Loaded into a process of the service before anything else (`node --import`), by the proofs of this folder: tells how much
+// memory it holds, sets its clock, and takes the service's own `account_id = ...` out of its statements.
+import pg from 'pg';
+
+/** What the service may be asked over the channel to its parent. */
+export type Question = 'memory' | 'statements';
+
+export interface Memory {
+  /** Bytes, after a garbage collection. */
+  heap: number;
+  rss: number;
+}
+
+export interface Statements {
+  /** On a company's table, from whatever part of the service. */
+  onCompanies: number;
+  /** Conditions on the company that were made true in them. */
+  opened: number;
+  /** Of those that read, change or remove rows: the texts in which no such condition was found. */
+  withoutCondition: string[];
+}
+
+const statements = { onCompanies: 0, opened: 0, withoutCondition: new Set<string>() };
+
+/** `l.account_id = $1`, `"p"."account_id" = "l"."account_id"`: what keeps a statement to one company. */
+const CONDITION = /((?:"?\w+"?\.)?"?\baccount_id"?) = (\$\d+|(?:"?\w+"?\.)?"?account_id"?)/g;
+/** The company's own row is found by its number. */
+const OWN_ROW = /((?:"?accounts"?\.)?"id") = (\$\d+)/g;
+
+/** The statement with each condition on the company made true; its parameters keep their types. */
+export function withoutFilters(text: string, tables: ReadonlySet<string>): string {
+  const named = [...text.matchAll(/\b(?:from|join|into|update)\s+(?:only\s+)?"?(\w+)"?/gi)].map(
+    ([, name = '']) => name,
+  );
+  if (!named.some((name) => tables.has(name))) return text;
+  statements.onCompanies++;
+  const open = (_: string, one: string, other: string) => {
+    statements.opened++;
+    return `(${one} = ${other} or true)`;
+  };
+  const opened = text.replace(CONDITION, open);
+  const result = named.every((name) => name === 'accounts') ? opened.replace(OWN_ROW, open) : opened;
+  if (result === text && /^\s*(select|with|update|delete)/i.test(text)) statements.withoutCondition.add(text);
+  return result;
+}
+
+type Query = (this: pg.Client, ...args: unknown[]) => unknown;
+
+async function removeFilters(): Promise<void> {
+  const { entities } = await import('../../entities/index.ts');
+  const metas = entities.map(({ meta }) => meta).filter(({ rowLevelSecurity }) => rowLevelSecurity);
+  const tables = new Set(metas.map(({ tableName }) => tableName));
+  // The overloads of `query` are many; whatever the arguments, only the text changes.
+  const query = pg.Client.prototype.query as Query;
+  const changed: Query = function (first, ...rest) {
+    if (typeof first === 'string') return query.call(this, withoutFilters(first, tables), ...rest);
+    const { text } = first as pg.QueryConfig;
+    return query.call(this, { ...(first as pg.QueryConfig), text: withoutFilters(text, tables) }, ...rest);
+  };
+  pg.Client.prototype.query = changed as typeof pg.Client.prototype.query;
+}
+
+const memory = (): Memory => {
+  // Twice: what was reachable from finalizers only is gone the second time.
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, rss };
+};
+
+if (process.send) {
+  const { FAULTS_NOW, FAULTS_FILTERS } = process.env;
+  if (FAULTS_NOW) {
+    const started = Temporal.Instant.from(FAULTS_NOW);
+    const instant = () => started.add({ milliseconds: Math.round(performance.now()) });
+    Object.defineProperty(Temporal.Now, 'instant', { value: instant });
+  }
+  if (FAULTS_FILTERS === 'off') await removeFilters();
+  process.on('message', (question: Question) => {
+    const { onCompanies, opened, withoutCondition } = statements;
+    const told: Statements = { onCompanies, opened, withoutCondition: [...withoutCondition] };
+    process.send?.(question === 'memory' ? memory() : told);
+  });
+  // The service ends when it is told to, not when its parent lets go.
+  process.channel?.unref();
+}

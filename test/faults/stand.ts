@@ -1,0 +1,181 @@
+// What the proofs stand on: a database of their own, companies in it, and the service as a process that listens.
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { importAccountFile } from '../../entities/account-file/import.ts';
+import { createAccount } from '../../entities/account-file/new-account.ts';
+import { Database } from '../../platform/database.ts';
+import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
+import { migrate } from '../../platform/migrations.ts';
+import { hashSecret, newKey } from '../../platform/principal.ts';
+import { EXAMPLE_NOW } from '../helpers/examples.ts';
+import type { FileRecord } from '../helpers/world.ts';
+import { newApplication } from '../oauth/application.ts';
+import type { Caller } from './doors.ts';
+import type { Memory, Question, Statements } from './inside.ts';
+
+const MAIN = join(import.meta.dirname, '../../server/main.ts');
+const INSIDE = join(import.meta.dirname, 'inside.ts');
+
+/** The key that the ids of a stand are sealed with. */
+export const ID_KEY = 'a key of the proofs for the ids that they seal';
+
+export interface Stand extends AsyncDisposable {
+  url: string;
+  database: Database;
+  /** As the login that owns everything and that nothing binds. */
+  admin: pg.Client;
+}
+
+/** A migrated database on TEST_DATABASE_URL, else on an embedded PostgreSQL that is gone afterwards. */
+export async function openStand(): Promise<Stand> {
+  await using stack = new AsyncDisposableStack();
+  const given = process.env.TEST_DATABASE_URL;
+  let serverUrl = given ?? '';
+  if (!given) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'albaran-faults-'));
+    stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const embedded = await startEmbeddedPostgres({ dataDir, ephemeral: true });
+    stack.defer(() => embedded.stop());
+    serverUrl = embedded.url;
+  }
+  const server = new pg.Client({ connectionString: serverUrl });
+  await server.connect();
+  stack.defer(() => server.end());
+  const name = `albaran_faults_${randomUUID().replaceAll('-', '')}`;
+  await server.query(`create database ${name}`);
+  stack.defer(async () => void (await server.query(`drop database ${name} with (force)`)));
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrate(url.href);
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  stack.defer(() => admin.end());
+  const database = new Database({ url: url.href, poolSize: 4 });
+  await database.prepareRole();
+  stack.defer(() => database.close());
+  const owned = stack.move();
+  return { url: url.href, database, admin, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** A new company with these records; answers its number. */
+export async function newCompany(
+  { database }: Stand,
+  records: readonly FileRecord[],
+  cuenta: Record<string, unknown> = {},
+): Promise<number> {
+  const { id } = await createAccount(database, { slug: `f-${randomUUID()}`, name: 'Prueba' });
+  const own = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...cuenta };
+  const all = records[0]?.coleccion === 'cuenta' ? records : [own, ...records];
+  const lines = all.map((record, index) => JSON.stringify({ ref: `r${index}`, ...record }));
+  await importAccountFile(database, id, lines);
+  return id;
+}
+
+/** The two headers of a new key that may write. */
+export async function newApiKey({ database }: Stand, accountId: number): Promise<Record<string, string>> {
+  const { key, secret } = newKey();
+  const row = { account_id: accountId, key, secret_hash: hashSecret(secret), name: 'proof', can_write: true };
+  await database.transaction(accountId, { write: true }, (db) => db.insertInto('api_keys').values(row).execute());
+  return { 'x-api-key': key, 'x-api-secret': secret };
+}
+
+export interface ServiceProcess extends AsyncDisposable {
+  url: string;
+  /** The lines of its log so far. */
+  log: string[];
+  memory(): Promise<Memory>;
+  statements(): Promise<Statements>;
+  /** Whether it is still there. */
+  alive(): boolean;
+  /** Credentials of every kind for a company. */
+  caller(accountId: number): Promise<Caller>;
+  /** Ends it as an operator would, and waits for the rest of its log. */
+  stop(): Promise<void>;
+}
+
+/** `albaran serve` on the stand's database, at the moment that the examples are made for. */
+export async function startService(stand: Stand, { filters = true } = {}): Promise<ServiceProcess> {
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: '0', DEMO: 'false', RENEWALS: 'off' },
+    ...{ DATABASE_URL: stand.url, ID_KEYS: ID_KEY, LOG_LEVEL: 'info', CHECK_OUTPUTS: 'true' },
+    ...{ QUOTA_PER_MINUTE: '10000000', FAILED_KEYS_PER_MINUTE: '1000000', OAUTH_REGISTRATIONS_PER_HOUR: '1000000' },
+    ...{ FAULTS_NOW: EXAMPLE_NOW, FAULTS_FILTERS: filters ? 'on' : 'off' },
+  };
+  const child = spawn(process.execPath, ['--expose-gc', '--import', INSIDE, MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const { stdout } = child;
+  if (!stdout) throw new Error('A process without its output');
+  const gone = once(child, 'exit');
+  const log: string[] = [];
+  // What is not read to its end would keep the process waiting.
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      log.push(line);
+      const address = /listening at (http:\/\/[\d.]+:\d+)/.exec(line)?.[1];
+      if (address) resolve(address);
+    });
+    child.on('exit', () => reject(new Error(`The service did not start:\n${log.join('\n')}`)));
+  });
+  const alive = () => child.exitCode === null && child.signalCode === null;
+  async function ask<Told>(question: Question): Promise<Told> {
+    child.send(question);
+    const [told] = await once(child, 'message');
+    return told;
+  }
+  const stop = async () => {
+    if (alive()) child.kill('SIGTERM');
+    await gone;
+  };
+  return {
+    url,
+    log,
+    alive,
+    stop,
+    memory: () => ask<Memory>('memory'),
+    statements: () => ask<Statements>('statements'),
+    async caller(accountId) {
+      const running = { url, service: { database: stand.database } };
+      const application = await newApplication(running, { id: accountId });
+      const { access } = await application.connect({ write: true });
+      return { key: await newApiKey(stand, accountId), token: access };
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Random texts that stand in no other place. */
+export const newMarker = () => `zq${randomBytes(8).toString('hex')}`;
+
+/** Runs the jobs, so many at a time. */
+export async function inParallel(width: number, jobs: Iterable<() => Promise<void>>): Promise<void> {
+  const left = jobs[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = left.next(); !next.done; next = left.next()) await next.value();
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
+
+/** Rows as a table of text, the first of them its head; numbers stand right. */
+export function table(rows: readonly (readonly (string | number)[])[]): string {
+  const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)));
+  const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const lines = texts.map((row, index) =>
+    row
+      .map((text, column) => {
+        const width = widths[column] ?? 0;
+        return typeof rows[index]?.[column] === 'number' ? text.padStart(width) : text.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+  const [head = '', ...body] = lines;
+  return [head, '-'.repeat(Math.max(...lines.map((line) => line.length))), ...body].join('\n');
+}

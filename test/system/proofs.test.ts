@@ -1,0 +1,24 @@
+// The proofs that anyone can run do run, and find nothing, in little: what they prove is proved by running them in full.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, test } from 'vitest';
+
+const FAULTS = join(import.meta.dirname, '../faults');
+const PROOF_MS = 120_000;
+
+async function prove(proof: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TEST_DATABASE_URL: inject('adminUrl') };
+  const options = { env, timeout: PROOF_MS };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(FAULTS, proof), ...args], options);
+  return stdout;
+}
+
+test('[TEN-01] [TEN-02] npm run prove:isolation, on three operations', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('isolation.ts', '--few');
+  expect(printed).toContain('3 operations');
+  expect(printed).toMatch(/^row-level security alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
+  expect(printed).toMatch(/^the statements alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
+  // Both away, it leaks: the proof can fail.
+  expect(printed).toMatch(/^neither \(has to leak\) +\d{3,} +\d{3,} +[1-9]/m);
+});

@@ -52,6 +52,14 @@ export const Product = defineEntity({
   },
 });
 
+/** How many products a company has. */
+export const ProductCount = defineEntity({
+  name: 'ProductCount',
+  tableName: 'product_counts',
+  ...isolated,
+  properties: { accountId: bigint().primary().autoincrement(false), products: p.integer(), ...stamped() },
+});
+
 export const ProductStock = defineEntity({
   name: 'ProductStock',
   tableName: 'product_stocks',

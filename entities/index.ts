@@ -15,6 +15,7 @@ import {
 import {
   PriceList,
   Product,
+  ProductCount,
   ProductFamily,
   ProductFormat,
   ProductStock,
@@ -34,6 +35,7 @@ import {
   Machine,
   Shift,
   TimeEntry,
+  TimeEntryDay,
 } from './people.ts';
 import { Project, ProjectState, Task, TaskState } from './projects.ts';
 import {
@@ -80,9 +82,11 @@ export const entities = [
   Absence,
   Machine,
   TimeEntry,
+  TimeEntryDay,
   PriceList,
   ProductFamily,
   Product,
+  ProductCount,
   ProductStock,
   ProductVariation,
   ProductFormat,

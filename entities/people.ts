@@ -1,6 +1,17 @@
 // People, their contracts, days off and working time. The API only reads these (TIM-01).
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, date, decimal, indexOn, instant, isolated, record, uniqueRef } from './columns.ts';
+import {
+  alphabetical,
+  bigint,
+  date,
+  decimal,
+  indexOn,
+  instant,
+  isolated,
+  record,
+  stamped,
+  uniqueRef,
+} from './columns.ts';
 
 export const Department = defineEntity({
   name: 'Department',
@@ -152,4 +163,12 @@ export const TimeEntry = defineEntity({
       '(coalesce(round(greatest(extract(epoch from (exit_at - entry_at)) - break_minutes * 60, 0) / 3600, 2), 0)) stored',
     ),
   },
+});
+
+/** How many time entries begin on a local day; days without any have no row. FIC-01 */
+export const TimeEntryDay = defineEntity({
+  name: 'TimeEntryDay',
+  tableName: 'time_entry_days',
+  ...isolated,
+  properties: { accountId: bigint().primary(), day: date().primary(), entries: p.integer(), ...stamped() },
 });

@@ -6,6 +6,7 @@ import { addAccountCreate } from './commands/account-create.ts';
 import { addAccountDelete } from './commands/account-delete.ts';
 import { addAccountList } from './commands/account-list.ts';
 import { addAccountSet } from './commands/account-set.ts';
+import { addCheck } from './commands/check.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDistribute } from './commands/distribute.ts';
 import { addExport } from './commands/export.ts';
@@ -33,7 +34,8 @@ export function makeProgram(interruption: Interruption): Command {
     .showHelpAfterError('(--help tells more)')
     .exitOverride();
   const tools = commandTools(program, interruption);
-  for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addDistribute]) add(program, tools);
+  for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addCheck, addDistribute])
+    add(program, tools);
   const account = program.command('account').description('companies');
   for (const add of [addAccountCreate, addAccountSet, addAccountList, addAccountDelete]) add(account, tools);
   const key = program.command('key').description('API keys of a company');

@@ -1,7 +1,11 @@
-// What follows from an import as a whole: opening stock movements, and counters that go on after imported numbers.
+// What follows from an import as a whole: opening stock movements, counters that go on after imported numbers, and the figures
+// that are kept.
 import type { Db } from '../../platform/database.ts';
+import { productCount, timeEntryDays } from '../kept/figures.ts';
+import { keep } from '../kept/kept.ts';
 import type { Collection } from './collection.ts';
 import { products } from './collections/catalogue.ts';
+import { timeEntries } from './collections/projects.ts';
 import { deliveryNotes, estimates, invoices, stockMovements } from './collections/sales.ts';
 import { rows } from './statements.ts';
 
@@ -50,10 +54,17 @@ const NUMBERED = [
   [estimates, 'estimate', 'P'],
 ] as const;
 
-/** Settles what follows from the records of these collections. */
-export async function settle(db: Db, accountId: number, touched: ReadonlySet<Collection>): Promise<void> {
+/** Settles what follows from the records of these collections, and from the company's time zone where that is another. */
+export async function settle(
+  db: Db,
+  accountId: number,
+  touched: ReadonlySet<Collection>,
+  { zoneChanged }: { zoneChanged: boolean },
+): Promise<void> {
   if (touched.has(products) || touched.has(stockMovements)) await rows(db, OPENINGS, [accountId]);
   for (const [collection, document, letter] of NUMBERED) {
     if (touched.has(collection)) await rows(db, counters(collection), [accountId, document, letter]);
   }
+  if (touched.has(products)) await keep(db, accountId, productCount);
+  if (zoneChanged || touched.has(timeEntries)) await keep(db, accountId, timeEntryDays);
 }

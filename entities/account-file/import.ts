@@ -64,6 +64,7 @@ class Import {
   readonly #writer: Writer;
   readonly #touched = new Set<Collection>();
   readonly #result: ImportResult = { records: 0, created: 0, changed: 0 };
+  readonly #zoneBefore: string;
   #times: LocalTimes;
   #line = 0;
   #hasAccount = false;
@@ -84,6 +85,7 @@ class Import {
     this.#options = options;
     this.#problems = problems;
     this.#writer = writer;
+    this.#zoneBefore = zone;
     this.#times = new LocalTimes(zone);
   }
 
@@ -142,7 +144,7 @@ class Import {
       this.#problems.add({ line: 1, coleccion: ACCOUNT, ref: '' }, 'coleccion', `falta el registro de ${ACCOUNT}`);
     }
     this.#problems.check();
-    await settle(this.#db, this.#accountId, this.#touched);
+    await settle(this.#db, this.#accountId, this.#touched, { zoneChanged: this.#times.zone !== this.#zoneBefore });
     const { actor = 'command', requestId = randomUUID() } = this.#options;
     await this.#db
       .insertInto('audit_records')

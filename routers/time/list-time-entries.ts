@@ -20,11 +20,21 @@ export const listTimeEntries = operation({
   output: paged('total_fichajes', 'fichajes', timeEntry),
   async handler({ input, db, accountId, principal }) {
     const { timeZone } = principal;
+    const { empleadoId, proyectoId, fecha_inicio, fecha_fin } = input;
     const selected = timeEntriesWithin(db, { accountId, timeZone, ...input })
-      .$if(input.empleadoId !== undefined, (q) => q.where('t.employee_id', '=', input.empleadoId ?? 0))
-      .$if(input.proyectoId !== undefined, (q) => q.where('t.project_id', '=', input.proyectoId ?? 0));
+      .$if(empleadoId !== undefined, (q) => q.where('t.employee_id', '=', empleadoId ?? 0))
+      .$if(proyectoId !== undefined, (q) => q.where('t.project_id', '=', proyectoId ?? 0));
+    const all = db
+      .selectFrom('time_entry_days')
+      .where('account_id', '=', accountId)
+      .where('day', '>=', fecha_inicio)
+      .where('day', '<=', fecha_fin);
     const [{ total }, fichajes] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+      empleadoId === undefined && proyectoId === undefined
+        ? all
+            .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('entries'), eb.lit(0)).as('total'))
+            .executeTakeFirstOrThrow()
+        : selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
       readTimeEntries(db, selected, input, timeZone),
     ]);
     return { total_fichajes: total, ...pageOf(total, input), fichajes };

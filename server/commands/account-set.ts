@@ -1,4 +1,6 @@
 // `albaran account set`
+import { timeEntryDays } from '../../entities/kept/figures.ts';
+import { keep } from '../../entities/kept/kept.ts';
 import { noteWrite } from '../../platform/audit.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
 import { companyOf } from '../companies.ts';
@@ -40,6 +42,8 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
             }))
             .where('id', '=', id)
             .execute();
+          // Days begin at other moments from now on.
+          if (timeZone !== undefined) await keep(db, id, timeEntryDays);
           await noteWrite(db, id, commandAuthor(), { operation: 'account set', kind: 'account', id });
         });
         return { json: { id, slug: account }, text: `${account} is changed` };

@@ -1,0 +1,231 @@
+// Whatever is written and by whom, one after the other or at once: the figures that are kept are those that the records give.
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { FIGURES } from '../../entities/kept/figures.ts';
+import { differences } from '../../entities/kept/kept.ts';
+import { issueRenewals } from '../../routers/recurring/issue-renewals.ts';
+import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
+
+const TODAY = '2026-03-10';
+const server = await startServer({ clock: new TestClock(`${TODAY}T09:00:00Z`), quotaPerMinute: 1_000_000 });
+const { database, clock } = server.service;
+afterAll(() => server.stop());
+
+const PROJECTS = ['p0', 'p1', 'p2'] as const;
+const base: FileRecord[] = [
+  { coleccion: 'tipos_contrato', ref: 't', titulo: 'Indefinido' },
+  ...['ana', 'eva'].map((ref) => ({ coleccion: 'empleados', ref, nombre: ref })),
+  { coleccion: 'clientes', ref: 'cli', id: 1, nombre_fiscal: 'Cliente SL' },
+  { coleccion: 'proveedores', ref: 'pro', nombre_fiscal: 'Proveedor SA' },
+  { coleccion: 'articulos', ref: 'a', id: 11, descripcion: 'Filtro', stock: 100 },
+  ...PROJECTS.map((ref) => ({ coleccion: 'proyectos', ref, numero: ref, descripcion: 'Obra' })),
+  ...['tareas', 'maquinas'].map((coleccion) => ({ coleccion, ref: `${coleccion} 0`, titulo: 'x' })),
+];
+
+// What an import may bring, over and over under the same refs.
+const few = fc.integer({ min: 0, max: 2 });
+const cents = fc.integer({ min: -50_000, max: 90_000 }).map((amount) => amount / 100);
+const cost = fc.integer({ min: 0, max: 4000 }).map((amount) => amount / 100);
+const day = fc
+  .integer({ min: 0, max: 5 })
+  .map((days) => Temporal.PlainDate.from('2026-03-28').add({ days }).toString());
+const project = fc.option(fc.constantFrom(...PROJECTS), { nil: undefined });
+const employee = fc.constantFrom('ana', 'eva');
+// None that a change of clocks skips; those beside midnight are of another day elsewhere.
+const hour = fc.constantFrom('00:10', '05:00', '12:20', '23:50');
+const named = <T extends object>(coleccion: string, fields: fc.Arbitrary<T>) =>
+  fc.tuple(few, fields).map(([index, values]): FileRecord => ({ coleccion, ref: `${coleccion} ${index}`, ...values }));
+const line = fc.record({
+  ...{ descripcion: fc.constant('x'), cantidad: fc.integer({ min: 1, max: 3 }), importe_unitario: cents },
+  descuento: fc.constantFrom(0, 33.3),
+});
+const document = <T extends object>(more: fc.Arbitrary<T>) =>
+  fc.oneof(
+    fc.record({ fecha: day, proyecto: project, lineas: fc.array(fc.tuple(line, more).map(merged), { maxLength: 3 }) }),
+    fc.record({ fecha: day, lineas: fc.array(fc.tuple(line, more, fc.record({ proyecto: project })).map(merged)) }),
+  );
+function merged(parts: readonly object[]): object {
+  return Object.assign({}, ...parts);
+}
+const invoiced = fc.record({ proviene_albaranes: fc.boolean() });
+const clocked = (fecha: string, hora: string) => ({ fecha, hora, metodo: 'app' });
+// In the order in which one may name another.
+const records: fc.Arbitrary<FileRecord>[] = [
+  named(
+    'contratos',
+    fc
+      .record({ empleado: employee, one: day, other: fc.option(day), coste_hora: cost, coste_hora_ss: cost })
+      .map(({ one, other, ...rest }) => {
+        const [fecha_alta, fecha_baja = null] = other === null ? [one] : [one, other].sort();
+        return { ...rest, tipo_contrato: 't', fecha_alta, fecha_baja };
+      }),
+  ),
+  named(
+    'articulos',
+    fc.record({ descripcion: fc.constant('Otro'), stock: few, modo: fc.constantFrom('venta', 'alquiler') }),
+  ),
+  named('proyectos', fc.record({ numero: fc.constant('9'), descripcion: fc.constant('Nueva') })),
+  named('tareas', fc.record({ titulo: fc.constant('k'), proyecto: project })),
+  named('maquinas', fc.record({ titulo: fc.constant('m'), coste_hora: cost })),
+  named(
+    'fichajes',
+    fc
+      .record({
+        ...{ empleado: employee, day, from: hour, hours: fc.option(fc.integer({ min: 1, max: 30 })) },
+        ...{ pausa_minutos: fc.constantFrom(0, 20, 90), proyecto: project, task: fc.boolean(), machine: fc.boolean() },
+      })
+      .map(({ day, from, hours, task, machine, ...rest }) => {
+        const exit = Temporal.PlainDateTime.from(`${day}T${from}`).add({ hours: hours ?? 0, days: 1 });
+        const [fecha = '', hora = ''] = exit.with({ hour: 4 }).toString().split('T');
+        return {
+          ...{ ...rest, entrada: clocked(day, from), salida: hours === null ? null : clocked(fecha, hora.slice(0, 5)) },
+          ...(task ? { tarea: 'tareas 0' } : {}),
+          ...(machine ? { maquina: 'maquinas 0' } : {}),
+        };
+      }),
+  ),
+  named(
+    'recurrentes',
+    fc.record({
+      ...{ descripcion: fc.constant('r'), cliente: fc.constant('cli'), periodicidad: fc.constant('semanal') },
+      ...{ fecha_creacion: fc.constant('2026-02-27'), ultima_facturacion: fc.constantFrom('2026-02-24', '2026-03-03') },
+      lineas: fc.array(fc.tuple(line, fc.record({ proyecto: project })).map(merged), { minLength: 1, maxLength: 3 }),
+    }),
+  ),
+  named(
+    'albaranes',
+    document(fc.constant({})).map((note) => ({ ...note, cliente: 'cli' })),
+  ),
+  named(
+    'facturas',
+    document(invoiced).map((invoice) => ({ ...invoice, cliente: 'cli' })),
+  ),
+  named(
+    'albaranes_compra',
+    document(fc.constant({})).map((note) => ({ ...note, proveedor: 'pro' })),
+  ),
+  named(
+    'facturas_compra',
+    document(invoiced).map((invoice) => ({ ...invoice, proveedor: 'pro', numero: '7' })),
+  ),
+];
+const brought = fc
+  .tuple(...records.map((one) => fc.array(one, { maxLength: 2 })))
+  .map((lists) => [...new Map(lists.flat().map((record) => [record.ref, record])).values()]);
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('import' as const), brought }) },
+  fc.record({
+    kind: fc.constant('zone' as const),
+    zone: fc.constantFrom('Europe/Madrid', 'America/New_York', 'Asia/Kolkata', 'America/Sao_Paulo'),
+    brought: fc.oneof(fc.constant<FileRecord[]>([]), brought),
+  }),
+  fc.record({ kind: fc.constant('note' as const), price: cents }),
+  fc.record({ kind: fc.constant('invoice' as const), price: cents }),
+  fc.record({ kind: fc.constant('invoice of notes' as const) }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** A company whose zone an import may change, and the notes that it made. */
+interface Acme {
+  company: Company;
+  cuenta: { zona_horaria: string };
+  notes: string[];
+}
+
+async function take({ company, cuenta, notes }: Acme, action: Step) {
+  const created = async (path: string, body: object): Promise<string> => {
+    const answer = await company.post(path, body);
+    expect([answer.status, answer.body.errorMsg]).toEqual([200, '']);
+    return answer.body.data;
+  };
+  const sale = (price: number) => ({
+    ...{ cliente: { id: 1 }, pedido: { obra: 'Obra' } },
+    detalles: [{ cantidad: 2, importe_unitario: price, articulo_fk: 11 }],
+  });
+  switch (action.kind) {
+    case 'import':
+      return await company.load(action.brought);
+    case 'zone':
+      cuenta.zona_horaria = action.zone;
+      return await company.load(action.brought);
+    case 'note':
+      return void notes.push(await created('/delivery-notes', sale(action.price)));
+    case 'invoice':
+      return void (await created('/invoices', sale(Math.abs(action.price))));
+    case 'invoice of notes': {
+      const albaranes = notes.splice(0, 2);
+      return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
+    }
+    case 'renewals': {
+      const today = Temporal.PlainDate.from(TODAY);
+      const author = { actor: 'schedule', door: 'schedule', requestId: 'test' } as const;
+      const renewals = { database, accountId: company.id, today, until: today, now: clock.now(), author };
+      for await (const outcome of issueRenewals(renewals)) expect(outcome).not.toHaveProperty('failure');
+    }
+  }
+}
+
+/** Nothing differs, and answers that rest on kept figures are those of the records. */
+async function compare({ company }: Acme) {
+  const wrong = await database.transaction(company.id, {}, (db) =>
+    Promise.all(FIGURES.map((figure) => differences(db, company.id, figure))),
+  );
+  expect(wrong.flat()).toEqual([]);
+
+  // A new key, since what an old one is remembered with includes the company's zone.
+  const headers = await company.newKey();
+  const data = async (path: string, query: object = {}) => {
+    const { status, body } = await company.get(path, { ...query }, headers);
+    expect([status, body.errorMsg]).toEqual([200, '']);
+    return body.data;
+  };
+  const ever = { fecha_inicio: '2000-01-01', fecha_fin: '2100-12-31' };
+  const [products, found, projects, dated] = await Promise.all([
+    data('/products'),
+    data('/products', { bajo_minimo: false, busqueda: 'o' }),
+    data('/projects'),
+    data('/projects', ever),
+  ]);
+  expect(products.total_articulos).toBe(products.articulos.length);
+  expect(found.total_articulos).toBe(found.articulos.length);
+  expect(projects).toEqual(dated);
+  for (let date = Temporal.PlainDate.from('2026-03-27'); date.toString() < '2026-04-04'; date = date.add({ days: 1 })) {
+    const { total_fichajes, fichajes } = await data('/employees/times', {
+      fecha_inicio: date.toString(),
+      fecha_fin: date.toString(),
+    });
+    expect([date.toString(), total_fichajes]).toEqual([date.toString(), fichajes.length]);
+  }
+}
+
+async function newCompany(): Promise<Acme> {
+  const cuenta = { zona_horaria: 'Europe/Madrid' };
+  return { company: await server.company(base, { cuenta }), cuenta, notes: [] };
+}
+
+test('[FIC-01] [PRO-01] [PRJ-01] after any imports, sales and renewals, kept figures are those of the records', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
+      const acme = await newCompany();
+      for (const action of steps) {
+        await take(acme, action);
+        await compare(acme);
+      }
+    }),
+    { numRuns: 12, endOnFailure: true },
+  );
+}, 120_000);
+
+test('[PRJ-01] [DLV-03] and so they are when it all happens at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(brought, fc.array(step, { minLength: 4, maxLength: 10 }), async (first, steps) => {
+      const acme = await newCompany();
+      await take(acme, { kind: 'import', brought: first });
+      await Promise.all(steps.map((action) => take(acme, action)));
+      await compare(acme);
+    }),
+    { numRuns: 8, endOnFailure: true },
+  );
+}, 120_000);

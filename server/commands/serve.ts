@@ -73,8 +73,10 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     failedKeysPerMinute: config.failedKeysPerMinute,
     checkOutputs: config.checkOutputs,
     metrics: config.metricsToken !== undefined,
-  }).catch((error: unknown) => {
-    throw new Failure(oneLine(error), { cause: error });
+  }).catch(async (error: unknown) => {
+    const { isDatabaseError } = await import('../../platform/database.ts');
+    const setting = isDatabaseError(error) ? "DATABASE_URL: the database can't be used: " : '';
+    throw new Failure(`${setting}${oneLine(error)}`, { cause: error });
   });
   let limit = hurry;
   let byTheClock: Promise<unknown> | undefined;

@@ -21,8 +21,11 @@ export const knownError = (error: HttpFailure): ApiError => fromFastify(error) ?
 
 type HttpFailure = Error & { code?: string; statusCode?: number };
 
-function fromFastify({ code, statusCode = 500 }: HttpFailure): ApiError | undefined {
+function fromFastify({ code, message, statusCode = 500 }: HttpFailure): ApiError | undefined {
   switch (code) {
+    // Node's own word for a caller who hung up; a lost connection to the database has the same code.
+    case 'ECONNRESET':
+      return message === 'aborted' ? new ApiError('badInput', 'La petición no llegó entera') : undefined;
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('tooLarge', 'El cuerpo de la petición pasa de 1 MiB');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -119,7 +119,7 @@ function noteQuota(ctx: CallContext, quota: QuotaState) {
 
 /** Makes one operation. See any file beside this one's folders for how it reads. */
 export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(spec: OperationSpec<Shape, Output>) {
-  const input = z.object(spec.input);
+  const input = z.object(spec.input, { error: notAnObject });
   const { title, description, rest, alias, scope, oauthWrite = false, destructive = false, output } = spec;
   const meta: OperationMeta = { title, description, rest, alias, scope, oauthWrite, destructive, input, output };
   const write = scope === 'svc.write';
@@ -269,6 +269,10 @@ export function metaOf(procedure: Procedure): OperationMeta {
   if (!meta) throw new Error('Not made with operation()');
   return meta;
 }
+
+/** What is said of an input as a whole, which has no name. */
+const notAnObject = ({ code }: z.core.$ZodRawIssue) =>
+  code === 'invalid_type' ? 'Los datos de entrada tienen que ser un objeto JSON' : undefined;
 
 const DEEPEST_INPUT = 64;
 

@@ -89,6 +89,9 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     },
   });
 
+  // An expectation that nobody knows changes nothing; Node would refuse it without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+
   // So that every method is answered on every path: where it does not fit it is a 405, not a path that is not there.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 

@@ -1,0 +1,16 @@
+// tRPC hands over whatever JSON it was given: one that is no object was refused without saying what was wrong with it.
+import { expect, test } from 'vitest';
+import { startServer } from '../helpers/world.ts';
+
+test('[ENV-03] an input that is no object is told so, in a sentence of its own', async () => {
+  await using server = await startServer();
+  const { headers } = await server.company();
+  for (const input of ['x', 5, [], true]) {
+    const asked = encodeURIComponent(JSON.stringify({ json: input }));
+    const { status, body } = await server.request(`/trpc/clients.list?input=${asked}`, { headers });
+    expect([status, Reflect.get(body, 'error').json.message]).toEqual([
+      400,
+      'Los datos de entrada tienen que ser un objeto JSON',
+    ]);
+  }
+});

@@ -1,0 +1,41 @@
+// Requests that were answered or logged as nothing should be.
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { startServer } from '../helpers/world.ts';
+
+test('[ENV-01] an expectation that nobody knows changes nothing: it was a 417 without a body', async () => {
+  await using server = await startServer();
+  const { headers } = await server.company();
+  const sent = httpRequest(`${server.url}/api/v1/clients`, { headers: { ...headers, expect: 'the unexpected' } }).end();
+  const [response] = await once(sent, 'response');
+  const [chunk] = await once(response, 'data');
+  expect([response.statusCode, JSON.parse(String(chunk)).errorCode]).toEqual([200, 200]);
+});
+
+test.each(['/consultarClientes', '/trpc/contacts.create', '/mcp', '/oauth/token', '/signin'])(
+  '[ENV-05] a caller who hangs up in the middle of a body is no fault of ours: %s was logged as a database that is away',
+  async (path) => {
+    const log: { level: number; status?: number }[] = [];
+    await using server = await startServer({ logTo: (line) => log.push(JSON.parse(line)) });
+    const company = await server.company();
+    const type = /oauth|signin/.test(path) ? 'application/x-www-form-urlencoded' : 'application/json';
+    const own = Object.entries({ ...company.headers, 'content-type': type, 'content-length': '100' });
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port) });
+    const head = [`POST ${path} HTTP/1.1`, 'Host: a', ...own.map(([name, value]) => `${name}: ${value}`)];
+    // The service has begun to read it.
+    const begun = new Promise<IncomingMessage>((resolve) =>
+      server.http.server.once('request', (incoming: IncomingMessage) =>
+        incoming.on('newListener', (event) => event === 'data' && resolve(incoming)),
+      ),
+    );
+    socket.write(`${head.join('\r\n')}\r\n\r\n{"a`);
+    const incoming = await begun;
+    const ended = new Promise((resolve) => incoming.on('close', resolve));
+    socket.destroy();
+    await ended;
+    await server.request('/health/live');
+    expect(log.filter(({ level, status = 0 }) => level > 30 || status >= 500)).toEqual([]);
+  },
+);

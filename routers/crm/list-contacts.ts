@@ -1,5 +1,6 @@
 import { containing, emailKey, phoneKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
 
@@ -29,13 +30,15 @@ export const listContacts = operation({
       .$if(Boolean(movil), (q) => q.where('k.phone_key', '=', phoneKey(movil) ?? ''));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .select(CONTACT_COLUMNS)
-        .orderBy('k.name')
-        .orderBy('k.id')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .select(CONTACT_COLUMNS)
+          .orderBy('k.name')
+          .orderBy('k.id')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return { total_contactos: total, ...pageOf(total, input), contactos: rows.map(contactOf) };
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
 import { overdue } from './task.ts';
 
@@ -54,24 +55,26 @@ export const listTasks = operation({
       .$if(vencidas === true, (q) => q.where(late));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .leftJoin('projects as p', (join) =>
-          join.onRef('p.account_id', '=', 't.account_id').onRef('p.id', '=', 't.project_id'),
-        )
-        .leftJoin('task_states as s', (join) =>
-          join.onRef('s.account_id', '=', 't.account_id').onRef('s.id', '=', 't.state_id'),
-        )
-        .leftJoin('employees as e', (join) =>
-          join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.owner_id'),
-        )
-        .select(['t.id', 't.title', 't.project_id', 'p.number', 'p.description', 't.state_id', 's.title as state'])
-        .select(['t.owner_id', 'e.first_name', 'e.last_name', 't.start_date', 't.planned_end_date', 't.progress'])
-        .select(['t.budgeted_amount', late.as('overdue')])
-        .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
-        .orderBy('t.id')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .leftJoin('projects as p', (join) =>
+            join.onRef('p.account_id', '=', 't.account_id').onRef('p.id', '=', 't.project_id'),
+          )
+          .leftJoin('task_states as s', (join) =>
+            join.onRef('s.account_id', '=', 't.account_id').onRef('s.id', '=', 't.state_id'),
+          )
+          .leftJoin('employees as e', (join) =>
+            join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.owner_id'),
+          )
+          .select(['t.id', 't.title', 't.project_id', 'p.number', 'p.description', 't.state_id', 's.title as state'])
+          .select(['t.owner_id', 'e.first_name', 'e.last_name', 't.start_date', 't.planned_end_date', 't.progress'])
+          .select(['t.budgeted_amount', late.as('overdue')])
+          .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
+          .orderBy('t.id')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_tareas: total,

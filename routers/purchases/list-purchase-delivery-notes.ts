@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
@@ -37,24 +38,26 @@ export const listPurchaseDeliveryNotes = operation({
       .$if(proveedorId !== undefined, (q) => q.where('n.supplier_id', '=', proveedorId ?? 0));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .innerJoin('suppliers as p', (join) =>
-          join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
-        )
-        .select(['n.id', 'n.number', 'n.date', 'n.supplier_id', ...SUPPLIER_COLUMNS])
-        .select((eb) =>
-          eb
-            .selectFrom('purchase_delivery_note_lines as l')
-            .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
-            .whereRef('l.account_id', '=', 'n.account_id')
-            .whereRef('l.purchase_delivery_note_id', '=', 'n.id')
-            .as('base'),
-        )
-        .orderBy('n.date', 'desc')
-        .orderBy('n.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .innerJoin('suppliers as p', (join) =>
+            join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
+          )
+          .select(['n.id', 'n.number', 'n.date', 'n.supplier_id', ...SUPPLIER_COLUMNS])
+          .select((eb) =>
+            eb
+              .selectFrom('purchase_delivery_note_lines as l')
+              .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
+              .whereRef('l.account_id', '=', 'n.account_id')
+              .whereRef('l.purchase_delivery_note_id', '=', 'n.id')
+              .as('base'),
+          )
+          .orderBy('n.date', 'desc')
+          .orderBy('n.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_albaranes: total,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
@@ -50,17 +51,19 @@ export const listPurchaseInvoices = operation({
       .$if(pagada !== undefined, (q) => q.where(sql<boolean>`(a.total <= i.paid) = ${pagada ?? false}`));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .innerJoin('suppliers as p', (join) =>
-          join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
-        )
-        .select(['i.id', 'i.number', 'i.date', 'i.supplier_id', 'i.subtype', ...SUPPLIER_COLUMNS])
-        .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
-        .orderBy('i.date', 'desc')
-        .orderBy('i.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .innerJoin('suppliers as p', (join) =>
+            join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
+          )
+          .select(['i.id', 'i.number', 'i.date', 'i.supplier_id', 'i.subtype', ...SUPPLIER_COLUMNS])
+          .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
+          .orderBy('i.date', 'desc')
+          .orderBy('i.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_facturas: total,

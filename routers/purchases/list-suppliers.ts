@@ -1,5 +1,6 @@
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
@@ -24,13 +25,15 @@ export const listSuppliers = operation({
       .$if(Boolean(busqueda), (q) => q.where('p.search', 'like', containing(busqueda ?? '')));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
-        .orderBy('p.legal_name')
-        .orderBy('p.id')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
+          .orderBy('p.legal_name')
+          .orderBy('p.id')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return { total_proveedores: total, ...pageOf(total, input), proveedores: rows.map(supplierOf) };
   },

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { containing, emailKey, taxKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CLIENT_COLUMNS, client, clientOf } from './client.ts';
 
@@ -34,13 +35,15 @@ export const listClients = operation({
       .$if(tarifa !== undefined, (q) => q.where(sql<boolean>`coalesce(c.price_list, 1) = ${tarifa}::bigint`));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .select(CLIENT_COLUMNS)
-        .orderBy('c.legal_name')
-        .orderBy('c.id')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .select(CLIENT_COLUMNS)
+          .orderBy('c.legal_name')
+          .orderBy('c.id')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return { total_clientes: total, ...pageOf(total, input), clientes: rows.map(clientOf) };
   },

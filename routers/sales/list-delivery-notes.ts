@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { isInvoiced } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
@@ -50,24 +51,26 @@ export const listDeliveryNotes = operation({
       .$if(facturado !== undefined, (q) => q.where(sql<boolean>`${invoiced} = ${facturado ?? false}`));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .innerJoin('clients as c', (join) =>
-          join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
-        )
-        .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed', invoiced.as('invoiced')])
-        .select((eb) =>
-          eb
-            .selectFrom('delivery_note_lines as l')
-            .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
-            .whereRef('l.account_id', '=', 'd.account_id')
-            .whereRef('l.delivery_note_id', '=', 'd.id')
-            .as('base'),
-        )
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .innerJoin('clients as c', (join) =>
+            join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
+          )
+          .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed', invoiced.as('invoiced')])
+          .select((eb) =>
+            eb
+              .selectFrom('delivery_note_lines as l')
+              .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
+              .whereRef('l.account_id', '=', 'd.account_id')
+              .whereRef('l.delivery_note_id', '=', 'd.id')
+              .as('base'),
+          )
+          .orderBy('d.date', 'desc')
+          .orderBy('d.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_albaranes: total,

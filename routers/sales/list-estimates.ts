@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
@@ -51,17 +52,19 @@ export const listEstimates = operation({
       );
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .innerJoin('clients as c', (join) =>
-          join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
-        )
-        .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
-        .select([...HEADER_COLUMNS, 'l.base', 'l.lines'])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .innerJoin('clients as c', (join) =>
+            join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
+          )
+          .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
+          .select([...HEADER_COLUMNS, 'l.base', 'l.lines'])
+          .orderBy('d.date', 'desc')
+          .orderBy('d.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_presupuestos: total,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
@@ -57,17 +58,19 @@ export const listInvoices = operation({
       );
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .innerJoin('clients as c', (join) =>
-          join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
-        )
-        .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
-        .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .innerJoin('clients as c', (join) =>
+            join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
+          )
+          .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
+          .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
+          .orderBy('d.date', 'desc')
+          .orderBy('d.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_facturas: total,

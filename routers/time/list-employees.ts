@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
 
 const employee = person.extend({
@@ -35,17 +36,19 @@ export const listEmployees = operation({
       .$if(activo !== undefined, (q) => q.where('e.active', '=', activo ?? true));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .leftJoin('departments as d', (join) =>
-          join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
-        )
-        .select(['e.id', 'e.first_name', 'e.last_name', 'e.email', 'e.active', 'e.department_id', 'd.title'])
-        .orderBy('e.last_name')
-        .orderBy('e.first_name')
-        .orderBy('e.id')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .leftJoin('departments as d', (join) =>
+            join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
+          )
+          .select(['e.id', 'e.first_name', 'e.last_name', 'e.email', 'e.active', 'e.department_id', 'd.title'])
+          .orderBy('e.last_name')
+          .orderBy('e.first_name')
+          .orderBy('e.id')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_empleados: total,

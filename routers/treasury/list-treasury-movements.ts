@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 
 const treasuryMovement = z.object({
@@ -35,13 +36,15 @@ export const listTreasuryMovements = operation({
       .$if(cuentaId !== undefined, (q) => q.where('m.treasury_account_id', '=', cuentaId ?? 0));
     const [{ total }, rows] = await Promise.all([
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      selected
-        .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
-        .orderBy('m.date', 'desc')
-        .orderBy('m.id', 'desc')
-        .limit(input.por_pagina)
-        .offset(offset(input))
-        .execute(),
+      rowsOf(
+        db,
+        selected
+          .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
+          .orderBy('m.date', 'desc')
+          .orderBy('m.id', 'desc')
+          .limit(input.por_pagina)
+          .offset(offset(input)),
+      ),
     ]);
     return {
       total_movimientos: total,

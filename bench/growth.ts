@@ -25,7 +25,7 @@ export interface Grown {
 }
 
 /** What the companies beside the measured one have, of its size. */
-const NEIGHBOUR_SCALE = 0.005;
+const NEIGHBOUR_SCALE = 0.003;
 
 interface Variant {
   name: string;

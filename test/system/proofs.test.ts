@@ -22,3 +22,17 @@ test('[TEN-01] [TEN-02] npm run prove:isolation, on three operations', { timeout
   // Both away, it leaks: the proof can fail.
   expect(printed).toMatch(/^neither \(has to leak\) +\d{3,} +\d{3,} +[1-9]/m);
 });
+
+test('[ENV-01] [ENV-04] npm run prove:input, with few requests', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('input.ts', '--seed', '1', '--requests', '300');
+  expect(printed).toContain('Input holds. Seed 1.');
+  for (const door of ['v1', 'v0', 'tRPC', 'MCP']) expect(printed).toMatch(new RegExp(`^${door} +\\d+ +[1-9]`, 'm'));
+  expect(printed).toMatch(/^errors in the log +0$/m);
+});
+
+test('[IDEM-01] npm run prove:once, with two kills and a restart', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('once.ts', '--kills', '2', '--restarts', '1');
+  expect(printed).toMatch(/^calls acknowledged +[1-9]/m);
+  expect(printed).toMatch(/^starts of the service +[3-9]/m);
+  expect(printed).toMatch(/^violations +0$/m);
+});

@@ -112,7 +112,7 @@ async function sendRaw(url: string, raw: Buffer, hangUp: boolean): Promise<Respo
     if (hangUp) socket.destroy();
     else socket.end();
   }
-  const ended = await Promise.race([closed, wait(LIMIT_MS, false)]);
+  const ended = await Promise.race([closed, wait(LIMIT_MS, false, { ref: false })]);
   socket.destroy();
   if (!ended) throw new NoAnswer(`the connection was still open after ${LIMIT_MS} ms`);
   const text = Buffer.concat(chunks).toString();

@@ -18,12 +18,16 @@ export interface Statements {
   opened: number;
   /** Of those that read, change or remove rows: the texts in which no such condition was found. */
   withoutCondition: string[];
+  /** The texts in which a condition was left. */
+  notOpened: string[];
 }
 
-const statements = { onCompanies: 0, opened: 0, withoutCondition: new Set<string>() };
+const statements = { onCompanies: 0, opened: 0, withoutCondition: new Set<string>(), notOpened: new Set<string>() };
 
 /** `l.account_id = $1`, `"p"."account_id" = "l"."account_id"`: what keeps a statement to one company. */
-const CONDITION = /((?:"?\w+"?\.)?"?\baccount_id"?) = (\$\d+|(?:"?\w+"?\.)?"?account_id"?)/g;
+const CONDITION = /((?:"?\w+"?\.)?"?\baccount_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?account_id"?)/g;
+/** A condition on the company of any other form. */
+const OTHER_FORM = /\baccount_id"?\)?\s*(?:=|<>|in\b|between\b)(?! \S+ or true\))/i;
 /** The company's own row is found by its number. */
 const OWN_ROW = /((?:"?accounts"?\.)?"id") = (\$\d+)/g;
 
@@ -40,6 +44,7 @@ export function withoutFilters(text: string, tables: ReadonlySet<string>): strin
   };
   const opened = text.replace(CONDITION, open);
   const result = named.every((name) => name === 'accounts') ? opened.replace(OWN_ROW, open) : opened;
+  if (OTHER_FORM.test(result)) statements.notOpened.add(text);
   if (result === text && /^\s*(select|with|update|delete)/i.test(text)) statements.withoutCondition.add(text);
   return result;
 }
@@ -77,8 +82,13 @@ if (process.send) {
   }
   if (FAULTS_FILTERS === 'off') await removeFilters();
   process.on('message', (question: Question) => {
-    const { onCompanies, opened, withoutCondition } = statements;
-    const told: Statements = { onCompanies, opened, withoutCondition: [...withoutCondition] };
+    const { onCompanies, opened, withoutCondition, notOpened } = statements;
+    const told: Statements = {
+      onCompanies,
+      opened,
+      withoutCondition: [...withoutCondition],
+      notOpened: [...notOpened],
+    };
     process.send?.(question === 'memory' ? memory() : told);
   });
   // The service ends when it is told to, not when its parent lets go.

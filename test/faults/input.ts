@@ -12,7 +12,9 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { operations } from '../../bridges/operations.ts';
 import { exampleAccount, exampleRecords } from '../helpers/examples.ts';
+import { places } from '../helpers/places.ts';
 import { resultOf } from './doors.ts';
 import type { Memory } from './inside.ts';
 import { type FuzzRequest, makeRequest, openApi, type Shape } from './requests.ts';
@@ -133,6 +135,8 @@ const sendIt = (url: string, request: FuzzRequest) =>
 /** Of a 400 that is about no one parameter: what is malformed. */
 const MALFORMED =
   /JSON|dirección|Content-Length|HTTP|cabeceras|demasiados niveles|lote|no llegó entera|mensaje|petición no es válida|ninguna variante/i;
+/** Of a tool that may not be used, or that takes no arguments. */
+const OF_THE_CALL = /^(Esta herramienta|Hay argumentos)/;
 /** What stands in no answer, and in no request either. */
 const INSIDE =
   /node_modules|\.ts:\d|\bat \w+ \(|violates|syntax error at or near|invalid input syntax|SQLSTATE|ECONN|kysely/i;
@@ -160,13 +164,21 @@ function problemOf(request: FuzzRequest, { status, text }: Response): string | u
   if (request.method === 'HEAD') return text === '' ? undefined : 'HEAD with a body';
   // Too long to be read: no door has seen it.
   const unread = status === 400 && headLength(request) > MOST_HEAD;
-  return SHAPES[unread ? 'envelope' : request.shape](status, text);
+  return SHAPES[unread ? 'envelope' : request.shape](status, text, request);
 }
 
 const headLength = ({ path, headers }: FuzzRequest) =>
   headers.reduce((length, [name, value]) => length + name.length + value.length + 4, path.length);
 
-const SHAPES: Record<Shape, (status: number, text: string) => string | undefined> = {
+/** The names that a refusal of this operation may have to tell. */
+const namesIn = new Map(
+  operations.map(({ path, input }) => [
+    path,
+    [...places(input)].flatMap(({ path: steps }) => steps.filter((step) => typeof step === 'string')),
+  ]),
+);
+
+const SHAPES: Record<Shape, (status: number, text: string, request: FuzzRequest) => string | undefined> = {
   any: () => undefined,
   envelope(status, text) {
     const body = parsed(text);
@@ -191,7 +203,7 @@ const SHAPES: Record<Shape, (status: number, text: string) => string | undefined
     }
     return undefined;
   },
-  MCP(status, text) {
+  MCP(status, text, { about: [path = ''] }) {
     if (text === '') return status === 202 ? undefined : 'no answer of the connector';
     const lines = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data);
     for (const body of lines.length > 0 ? lines : [text]) {
@@ -201,9 +213,13 @@ const SHAPES: Record<Shape, (status: number, text: string) => string | undefined
           if (!isObject(one.error) || typeof one.error.message !== 'string')
             return 'an error of JSON-RPC without its message';
         } else {
-          const [content] = resultOf(body)?.content ?? [];
-          if (resultOf(body)?.isError && !content?.text) return 'an error that says nothing';
-          if (resultOf(body)?.isError && content?.text.startsWith('Error interno')) return 'an error of ours';
+          const { isError, content = [] } = resultOf(body) ?? {};
+          const told = content[0]?.text ?? '';
+          if (!isError) continue;
+          if (told.startsWith('Error interno')) return 'an error of ours';
+          const names = [...(namesIn.get(path) ?? []), 'clave_idempotencia'];
+          const says = names.some((name) => told.includes(name)) || MALFORMED.test(told) || OF_THE_CALL.test(told);
+          if (!says) return 'a refusal that names nothing';
         }
       }
     }

@@ -37,7 +37,7 @@ import {
   TimeEntry,
   TimeEntryDay,
 } from './people.ts';
-import { Project, ProjectState, Task, TaskState } from './projects.ts';
+import { Project, ProjectState, ProjectTotal, Task, TaskState } from './projects.ts';
 import {
   ExpenseSubtype,
   PurchaseDeliveryNote,
@@ -101,6 +101,7 @@ export const entities = [
   Opportunity,
   ProjectState,
   Project,
+  ProjectTotal,
   TaskState,
   Task,
   Estimate,

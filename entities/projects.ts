@@ -1,6 +1,6 @@
 // Projects and their tasks.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, date, decimal, indexOn, isolated, record, uniqueRef } from './columns.ts';
+import { alphabetical, bigint, date, decimal, indexOn, isolated, record, stamped, uniqueRef } from './columns.ts';
 
 export const ProjectState = defineEntity({
   name: 'ProjectState',
@@ -29,6 +29,23 @@ export const Project = defineEntity({
     budgetedCost: decimal().default(0),
     budgetedSales: decimal().default(0),
     search: p.text(),
+  },
+});
+
+/** The economics of a project since ever, exact and unrounded; `staff` and `machines` are 3,600 times the cost. PRJ-01 */
+export const ProjectTotal = defineEntity({
+  name: 'ProjectTotal',
+  tableName: 'project_totals',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    projectId: bigint().primary(),
+    sales: decimal().default(0),
+    purchases: decimal().default(0),
+    seconds: decimal().default(0),
+    staff: decimal().default(0),
+    machines: decimal().default(0),
+    ...stamped(),
   },
 });
 

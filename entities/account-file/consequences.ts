@@ -1,11 +1,13 @@
 // What follows from an import as a whole: opening stock movements, counters that go on after imported numbers, and the figures
 // that are kept.
 import type { Db } from '../../platform/database.ts';
-import { productCount, timeEntryDays } from '../kept/figures.ts';
+import { productCount, projectTotals, timeEntryDays } from '../kept/figures.ts';
 import { keep } from '../kept/kept.ts';
 import type { Collection } from './collection.ts';
 import { products } from './collections/catalogue.ts';
-import { timeEntries } from './collections/projects.ts';
+import { contracts } from './collections/people.ts';
+import { machines, projects, tasks, timeEntries } from './collections/projects.ts';
+import { purchaseDeliveryNotes, purchaseInvoices } from './collections/purchases.ts';
 import { deliveryNotes, estimates, invoices, stockMovements } from './collections/sales.ts';
 import { rows } from './statements.ts';
 
@@ -54,6 +56,12 @@ const NUMBERED = [
   [estimates, 'estimate', 'P'],
 ] as const;
 
+/** What the economics of projects follow from. PRJ-01 */
+const ECONOMIC = [
+  ...[projects, tasks, timeEntries, contracts, machines],
+  ...[deliveryNotes, invoices, purchaseDeliveryNotes, purchaseInvoices],
+];
+
 /** Settles what follows from the records of these collections, and from the company's time zone where that is another. */
 export async function settle(
   db: Db,
@@ -67,4 +75,6 @@ export async function settle(
   }
   if (touched.has(products)) await keep(db, accountId, productCount);
   if (zoneChanged || touched.has(timeEntries)) await keep(db, accountId, timeEntryDays);
+  // Last, as those who sell do: so that neither waits for the other in a circle.
+  if (zoneChanged || ECONOMIC.some((collection) => touched.has(collection))) await keep(db, accountId, projectTotals);
 }

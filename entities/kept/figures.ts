@@ -1,5 +1,6 @@
 // The figures that are kept: how each follows from a company's records, and so what `albaran check` compares.
 import { sql } from 'kysely';
+import { companyEntries, economicFacts } from '../economics/facts.ts';
 import type { Kept } from './kept.ts';
 
 /** How many products there are: written by imports alone. */
@@ -11,13 +12,15 @@ export const productCount: Kept = {
     sql`select account_id, count(*)::int as products from products where account_id = ${accountId} group by account_id`,
 };
 
+const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
+
 /** How many time entries each day has, by the local day of entry: written by imports and by a change of time zone. FIC-01 */
 export const timeEntryDays: Kept = {
   table: 'time_entry_days',
   key: ['day'],
   values: ['entries'],
   computed: (accountId) => sql`
-    select account_id, (entry_at at time zone (select time_zone from accounts where id = ${accountId}))::date as day,
+    select account_id, (entry_at at time zone ${zoneOf(accountId)})::date as day,
       count(*)::int as entries
     from time_entries where account_id = ${accountId} group by 1, 2`,
 };
@@ -41,5 +44,35 @@ const stock: Kept = {
   ],
 };
 
+/**
+ * The economics of each project since ever, exact: written by imports, by a change of time zone, and by each delivery note and
+ * invoice that sells on a project. `staff` and `machines` are 3,600 times the cost. PRJ-01
+ */
+export const projectTotals: Kept = {
+  table: 'project_totals',
+  key: ['project_id'],
+  values: ['sales', 'purchases', 'seconds', 'staff', 'machines'],
+  computed(accountId) {
+    const facts = economicFacts({
+      ...{ accountId, timeZone: zoneOf(accountId) },
+      lines: sql`and l.project_id is not null`,
+      entries: companyEntries(accountId, sql`and coalesce(t.project_id, k.project_id) is not null`),
+      always: sql`select id as project_id, null::date as day from projects where account_id = ${accountId}`,
+    });
+    return sql`
+      with ${facts}
+      select ${accountId}::bigint as account_id, project_id, coalesce(sum(sales), 0) as sales,
+        coalesce(sum(purchases), 0) as purchases, coalesce(sum(seconds), 0) as seconds, coalesce(sum(staff), 0) as staff,
+        coalesce(sum(machines), 0) as machines
+      from facts group by project_id`;
+  },
+  // Sales add to rows while this is worked out: every project has one, so that all of them can be held.
+  hold: (accountId) => [
+    sql`insert into project_totals (account_id, project_id)
+      select account_id, id from projects where account_id = ${accountId} order by id on conflict do nothing`,
+    sql`select project_id from project_totals where account_id = ${accountId} order by project_id for no key update`,
+  ],
+};
+
 /** All of them, in the order in which those who write them take their rows. */
-export const FIGURES: readonly Kept[] = [productCount, timeEntryDays, stock];
+export const FIGURES: readonly Kept[] = [productCount, timeEntryDays, stock, projectTotals];

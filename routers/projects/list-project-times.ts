@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { WORKED_SECONDS } from '../../entities/economics/facts.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { LONG_PAGE, optionalDates, page, paged, pageOf } from '../shared/schemas.ts';
 import { readTimeEntries, timeEntriesWithin, timeEntry } from '../time/time-entry.ts';
-import { WORKED_SECONDS } from './economics.ts';
 
 /**
  * The time entries that count for a project, by entry date: its own, and those of its tasks that have no project. Open ones

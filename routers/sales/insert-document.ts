@@ -1,13 +1,13 @@
-// How sale documents are written: header, lines, and the goods that leave stock with them. Every statement is sent at once;
-// those of the lines find their document as the one that this transaction wrote last.
+// How sale documents are written: header, lines, the goods that leave stock with them, and what their projects have sold.
+// Every statement is sent at once; those of the lines find their document as the one that this transaction wrote last.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
 import { nextNumber } from './document-number.ts';
 import { lineRows, type ResolvedLine } from './sale-lines.ts';
 
-/** The document of this table that this transaction wrote last. */
+/** The document of this table that this transaction wrote last; read once, so that an index may look for it. */
 export const lastWritten = (table: 'delivery_notes' | 'invoices') =>
-  sql<number>`currval(${sql.lit(`${table}_id_seq`)}::regclass)`;
+  sql<number>`(select currval(${sql.lit(`${table}_id_seq`)}::regclass))`;
 
 /** Where lines go, and which column names their document. */
 const PARTS = {
@@ -27,8 +27,8 @@ interface NewLines {
 }
 
 /**
- * Writes the lines of the document that was written just before; goods in sale mode leave stock, below zero too.
- * DLV-03, DLV-04, DLV-05, DLV-08
+ * Writes the lines of the document that was written just before; goods in sale mode leave stock, below zero too; projects
+ * have sold that much more. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
  */
 export async function insertLines(db: Db, { accountId, table, lines, priceList, projectId, now }: NewLines) {
   const { lines: lineTable, parent } = PARTS[table];
@@ -38,7 +38,7 @@ export async function insertLines(db: Db, { accountId, table, lines, priceList, 
   const [note, noteLine]: [RawBuilder<unknown>, RawBuilder<unknown>] =
     table === 'delivery_notes' ? [document, sql`line.id`] : [sql`null::bigint`, sql`null::bigint`];
   // A price that was not sent is the list's, per base unit, for as many as the format holds.
-  await sql`with line as (
+  const written = sql`with line as (
       insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
         vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
       select ${accountId}, ${document}, l.position, l.description, l.quantity,
@@ -60,6 +60,17 @@ export async function insertLines(db: Db, { accountId, table, lines, priceList, 
     select ${accountId}, product_id, sum(quantity) from movement group by product_id order by product_id
     on conflict (account_id, product_id) do update
       set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = now()`.execute(db);
+  // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
+  const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
+  const added =
+    onProject &&
+    sql`insert into project_totals as t (account_id, project_id, sales)
+      select ${accountId}, l.project_id, sum(l.amount) from ${lineTable} l
+      where l.account_id = ${accountId} and l.${parent} = ${document} and l.project_id is not null
+      group by l.project_id order by l.project_id
+      on conflict (account_id, project_id) do update
+        set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = now()`.execute(db);
+  await Promise.all([written, added]);
 }
 
 export interface NewDeliveryNote {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { countedLines } from '../../entities/economics/counted-lines.ts';
 import { operation } from '../operation.ts';
-import { countedLines } from '../projects/counted-lines.ts';
 import { sealedId } from '../shared/id.ts';
 import { refuseManyMonths, requiredDates } from '../shared/schemas.ts';
 

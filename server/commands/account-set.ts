@@ -1,5 +1,5 @@
 // `albaran account set`
-import { timeEntryDays } from '../../entities/kept/figures.ts';
+import { projectTotals, timeEntryDays } from '../../entities/kept/figures.ts';
 import { keep } from '../../entities/kept/kept.ts';
 import { noteWrite } from '../../platform/audit.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
@@ -42,8 +42,10 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
             }))
             .where('id', '=', id)
             .execute();
-          // Days begin at other moments from now on.
-          if (timeZone !== undefined) await keep(db, id, timeEntryDays);
+          // Days begin at other moments from now on, and with them contracts.
+          if (timeZone !== undefined) {
+            for (const figure of [timeEntryDays, projectTotals]) await keep(db, id, figure);
+          }
           await noteWrite(db, id, commandAuthor(), { operation: 'account set', kind: 'account', id });
         });
         return { json: { id, slug: account }, text: `${account} is changed` };

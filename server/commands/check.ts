@@ -15,7 +15,9 @@ interface Options {
 export const addCheck: AddCommand = (parent, { onDatabase, ...interruption }) =>
   parent
     .command('check')
-    .description('compares the figures that are kept (counts, stock) with the records they follow from')
+    .description(
+      'compares the figures that are kept (counts, economics of projects, stock) with the records they follow from',
+    )
     .option('--account <slug>', 'the company (default: all)')
     .option('--repair', 'writes what the records say')
     .action(({ account, repair = false }: Options) =>

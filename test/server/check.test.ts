@@ -31,7 +31,8 @@ async function company(): Promise<{ id: number; slug: string }> {
     { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Cuadra' },
     { coleccion: 'empleados', ref: 'ana', nombre: 'Ana' },
     { coleccion: 'articulos', ref: 'gas', id: 7, descripcion: 'Gas', stock: 12.5 },
-    { coleccion: 'fichajes', ref: 'f', empleado: 'ana', entrada: at('00:30'), salida: at('08:30') },
+    { coleccion: 'proyectos', ref: 'p', id: 8, numero: '1', descripcion: 'Obra' },
+    { coleccion: 'fichajes', ref: 'f', empleado: 'ana', entrada: at('00:30'), salida: at('08:30'), proyecto: 'p' },
   ];
   await importAccountFile(
     tenants,
@@ -44,43 +45,51 @@ async function company(): Promise<{ id: number; slug: string }> {
 const change = async (statement: string, { id }: { id: number }) =>
   expect((await database.admin.query(statement, [id])).rowCount).toBeGreaterThan(0);
 
-test('[PRO-01] [FIC-01] [DLV-03] what differs is told row by row, with exit code 1; --repair writes it', async () => {
+test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with exit code 1; --repair writes it', async () => {
   const [right, wrong] = [await company(), await company()];
   await change('update product_counts set products = 3 where account_id = $1', wrong);
   await change('delete from time_entry_days where account_id = $1', wrong);
   await change(`insert into time_entry_days (account_id, day, entries) values ($1, '2026-03-09', 2)`, wrong);
   await change('update product_stocks set quantity = quantity + 1 where account_id = $1', wrong);
+  await change('update project_totals set sales = 0.01, seconds = 0 where account_id = $1', wrong);
+  const nothing = { purchases: 0, staff: 0, machines: 0 };
   const found = [
     { table: 'product_counts', key: {}, kept: { products: 3 }, computed: { products: 1 } },
     { table: 'time_entry_days', key: { day: '2026-03-09' }, kept: { entries: 2 }, computed: null },
     { table: 'time_entry_days', key: { day: '2026-03-10' }, kept: null, computed: { entries: 1 } },
     { table: 'product_stocks', key: { product_id: 7 }, kept: { quantity: 13.5 }, computed: { quantity: 12.5 } },
+    {
+      ...{ table: 'project_totals', key: { project_id: 8 } },
+      kept: { ...nothing, sales: 0.01, seconds: 0 },
+      computed: { ...nothing, sales: 0, seconds: 28_800 },
+    },
   ].map((difference) => ({ account: wrong.slug, ...difference }));
 
   const told = await albaran(['check', '--json']);
   expect(told).toMatchObject({ code: 1, stderr: '' });
-  expect(JSON.parse(told.stdout)).toEqual({ differences: found, count: 4, repaired: false });
+  expect(JSON.parse(told.stdout)).toEqual({ differences: found, count: 5, repaired: false });
   const inWords = await albaran(['check', '--account', wrong.slug]);
   expect(inWords).toMatchObject({ code: 1, stdout: '' });
   expect(inWords.stderr).toMatch(/^COMPANY +TABLE +ROW +KEPT +OF THE RECORDS\n/);
   expect(inWords.stderr).toMatch(/time_entry_days +day 2026-03-10 +none +entries 1\n/);
-  expect(inWords.stderr).toContain('4 differ: --repair writes what the records say');
+  expect(inWords.stderr).toContain('5 differ: --repair writes what the records say');
   expect(await albaran(['check', '--account', right.slug])).toMatchObject({
     ...{ code: 0, stdout: 'Every figure is what the records say\n' },
   });
 
   const repaired = await albaran(['check', '--repair', '--json']);
   expect(repaired.code).toBe(0);
-  expect(JSON.parse(repaired.stdout)).toEqual({ differences: found, count: 4, repaired: true });
+  expect(JSON.parse(repaired.stdout)).toEqual({ differences: found, count: 5, repaired: true });
   expect(await albaran(['check'])).toMatchObject({ code: 0 });
   const { rows } = await database.admin.query(
     `select (select products from product_counts where account_id = $1) as products,
        (select json_object_agg(day, entries) from time_entry_days where account_id = $1) as days,
+       (select seconds::int from project_totals where account_id = $1) as seconds,
        (select quantity::float8 from product_stocks where account_id = $1) as stock,
        (select count(*)::int from audit_records where account_id = $1 and operation = 'check') as audited`,
     [wrong.id],
   );
-  expect(rows).toEqual([{ products: 1, days: { '2026-03-10': 1 }, stock: 12.5, audited: 1 }]);
+  expect(rows).toEqual([{ products: 1, days: { '2026-03-10': 1 }, seconds: 28_800, stock: 12.5, audited: 1 }]);
 });
 
 test('[DATE-02] a change of time zone leaves nothing to repair', async () => {

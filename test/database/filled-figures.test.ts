@@ -1,0 +1,44 @@
+// Migrations that add kept figures to a database with companies in it.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { importAccountFile } from '../../entities/account-file/import.ts';
+import { createAccount } from '../../entities/account-file/new-account.ts';
+import { FIGURES } from '../../entities/kept/figures.ts';
+import { differences } from '../../entities/kept/kept.ts';
+import { Database } from '../../platform/database.ts';
+import { migrate } from '../../platform/migrations.ts';
+import { linesOf } from '../account-file/companies.ts';
+import { ownDatabase } from '../helpers/own-database.ts';
+import { poolerOptions } from '../helpers/pgbouncer.ts';
+import { busyCompany } from '../operations/projects/plain-books.ts';
+
+test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are filled in', async () => {
+  await using own = await ownDatabase();
+  const database = new Database({ url: own.url, ...poolerOptions() });
+  try {
+    await database.prepareRole();
+    const ids: number[] = [];
+    for (const [index, records] of fc.sample(busyCompany, { numRuns: 4, seed: 20_260_310 }).entries()) {
+      const { id } = await createAccount(database, { slug: `c${index}`, name: 'Antes' });
+      await importAccountFile(database, id, linesOf(records));
+      ids.push(id);
+    }
+    await own.admin.query('drop table product_counts, time_entry_days, project_totals');
+    await own.admin.query(
+      `delete from mikro_orm_migrations where name in ('0008_maintained_counts', '0009_project_totals')`,
+    );
+    expect(await migrate(own.directUrl)).toEqual(['0008_maintained_counts', '0009_project_totals']);
+    for (const id of ids) {
+      const wrong = await database.transaction(id, {}, (db) =>
+        Promise.all(FIGURES.map((figure) => differences(db, id, figure))),
+      );
+      expect(wrong.flat()).toEqual([]);
+    }
+    const { rows } = await own.admin.query<{ filled: number }>(
+      'select count(*)::int as filled from project_totals where sales <> 0 and purchases <> 0 and seconds <> 0',
+    );
+    expect(rows[0]?.filled).toBeGreaterThan(0);
+  } finally {
+    await database.close();
+  }
+});

@@ -34,11 +34,11 @@ export interface Schedule {
  */
 export function renewalDates(schedule: Schedule, from: Temporal.PlainDate, to: Temporal.PlainDate): string[] {
   const { periodicity, created_on, start_date, end_date, last_invoiced_on, active_months } = schedule;
-  const anchor = Temporal.PlainDate.from(last_invoiced_on ?? start_date ?? created_on);
+  const anchor = read(last_invoiced_on ?? start_date ?? created_on);
   const earliest = start_date ?? (last_invoiced_on && last_invoiced_on < created_on ? last_invoiced_on : created_on);
-  const first = later(from, Temporal.PlainDate.from(earliest));
-  const last = end_date === null ? to : earlier(to, Temporal.PlainDate.from(end_date));
-  if (Temporal.PlainDate.compare(first, last) > 0) return [];
+  const first = Math.max(packed(from), read(earliest));
+  const last = Math.min(packed(to), end_date === null ? Number.POSITIVE_INFINITY : read(end_date));
+  if (first > last) return [];
 
   const cycle = CYCLES[periodicity];
   const dateOf = 'days' in cycle ? dayStep(anchor, cycle.days) : monthStep(anchor, cycle.months, schedule.anchor_day);
@@ -46,27 +46,58 @@ export function renewalDates(schedule: Schedule, from: Temporal.PlainDate, to: T
   const dates: string[] = [];
   for (let k = firstCycle(anchor, first, cycle); ; k++) {
     const date = dateOf(k);
-    if (Temporal.PlainDate.compare(date, last) > 0) return dates;
-    if (Temporal.PlainDate.compare(date, first) < 0) continue;
-    if (months === null || months.includes(date.month)) dates.push(date.toString());
+    if (date > last) return dates;
+    if (date >= first && (months === null || months.includes(monthOf(date)))) dates.push(text(date));
   }
 }
 
-const later = (a: Temporal.PlainDate, b: Temporal.PlainDate) => (Temporal.PlainDate.compare(a, b) > 0 ? a : b);
-const earlier = (a: Temporal.PlainDate, b: Temporal.PlainDate) => (Temporal.PlainDate.compare(a, b) < 0 ? a : b);
+/**
+ * A date as one number that compares as dates do: 20260131. A report makes hundreds of thousands of them, which as objects
+ * of Temporal would hold everybody else's calls up for seconds.
+ */
+type Packed = number;
 
-const dayStep = (anchor: Temporal.PlainDate, days: number) => (k: number) => anchor.add({ days: days * k });
+const pack = (year: number, month: number, day: number): Packed => (year * 100 + month) * 100 + day;
+const packed = ({ year, month, day }: Temporal.PlainDate): Packed => pack(year, month, day);
+const read = (date: string): Packed => Number(date.replaceAll('-', ''));
+const yearOf = (date: Packed) => Math.floor(date / 10_000);
+const monthOf = (date: Packed) => Math.floor(date / 100) % 100;
+const dayOf = (date: Packed) => date % 100;
+
+function text(date: Packed): string {
+  const digits = String(date).padStart(8, '0');
+  return `${digits.slice(0, -4)}-${digits.slice(-4, -2)}-${digits.slice(-2)}`;
+}
+
+const DAY_MS = 86_400_000;
+const daysSinceEpoch = (date: Packed) =>
+  new Date(0).setUTCFullYear(yearOf(date), monthOf(date) - 1, dayOf(date)) / DAY_MS;
+
+const dayStep = (anchor: Packed, days: number) => {
+  const start = daysSinceEpoch(anchor);
+  return (k: number): Packed => {
+    const date = new Date((start + days * k) * DAY_MS);
+    return pack(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate());
+  };
+};
+
+const monthsOf = (date: Packed) => yearOf(date) * 12 + monthOf(date) - 1;
+/** Of the months since the year 0. */
+const lastDayOf = (months: number) =>
+  new Date(Date.UTC(2000 + (Math.floor(months / 12) % 400), (months % 12) + 1, 0)).getUTCDate();
 
 /** Steps from the anchor's month, so that the 31st returns to the 31st after a shorter month. */
-function monthStep(anchor: Temporal.PlainDate, months: number, anchorDay: number | null) {
-  const start = anchor.toPlainYearMonth();
-  const day = anchorDay ?? anchor.day;
-  return (k: number) => start.add({ months: months * k }).toPlainDate({ day });
+function monthStep(anchor: Packed, step: number, anchorDay: number | null) {
+  const start = monthsOf(anchor);
+  const day = anchorDay ?? dayOf(anchor);
+  return (k: number): Packed => {
+    const months = start + step * k;
+    return pack(Math.floor(months / 12), (months % 12) + 1, day <= 28 ? day : Math.min(day, lastDayOf(months)));
+  };
 }
 
 /** A cycle that lies at or before `date`, and not long before. */
-function firstCycle(anchor: Temporal.PlainDate, date: Temporal.PlainDate, cycle: (typeof CYCLES)[Periodicity]): number {
-  if ('days' in cycle) return Math.floor(anchor.until(date, { largestUnit: 'days' }).days / cycle.days);
-  const months = (date.year - anchor.year) * 12 + date.month - anchor.month;
-  return Math.floor(months / cycle.months);
+function firstCycle(anchor: Packed, date: Packed, cycle: (typeof CYCLES)[Periodicity]): number {
+  if ('days' in cycle) return Math.floor((daysSinceEpoch(date) - daysSinceEpoch(anchor)) / cycle.days);
+  return Math.floor((monthsOf(date) - monthsOf(anchor)) / cycle.months);
 }

@@ -1,0 +1,141 @@
+// What the proof of exactly-once writes: for every operation that writes, inputs that carry a mark of their own, and where
+// the mark has to be found afterwards.
+import type { Operation } from '../../bridges/operations.ts';
+import type { Kind } from '../../platform/ids.ts';
+import { exampleRecords } from '../helpers/examples.ts';
+import type { Input } from '../helpers/places.ts';
+import type { FileRecord } from '../helpers/world.ts';
+import type { Random } from './random.ts';
+
+/** One call, which may be sent many times. */
+export interface Write {
+  operation: Operation;
+  /** Its idempotency key, and the text that stands in what it writes. */
+  mark: string;
+  input: Input;
+  /** The opportunity that it changes; a text in the input, as in a path, so that it is the same call by every door. IDEM-01 */
+  opportunity?: number;
+  /** It names a contact that others name too, so that its own mark may be nowhere. */
+  shared?: boolean;
+}
+
+/** Where what an operation creates holds its mark. */
+export const CREATED: Readonly<Record<string, { table: string; column: string; kind: Kind }>> = {
+  'contacts.create': { table: 'contacts', column: 'name', kind: 'contact' },
+  'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
+  'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
+  'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
+  'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
+};
+
+const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 9013, 9014] };
+const SHARED = 5;
+
+/** The company of the examples, with opportunities that all writers change. */
+export const records: readonly FileRecord[] = [
+  ...exampleRecords,
+  ...[...OPPORTUNITIES.toClose, ...OPPORTUNITIES.toMove].map((id) => ({
+    ...{ coleccion: 'oportunidades', ref: `o${id}`, id, titulo: `Oportunidad ${id}`, funnel: 'ventas', etapa: 'nueva' },
+    fecha_creacion: '2026-02-01 10:00:00',
+  })),
+];
+
+/** One of those who write: what it makes next depends on its seed and, for invoices, on what was answered to it. */
+export class Writer {
+  readonly #random: Random;
+  readonly #name: string;
+  #made = 0;
+  /** Its delivery notes of one client that are in no invoice of its own. */
+  readonly #notes: unknown[] = [];
+
+  constructor(name: string, random: Random) {
+    this.#name = name;
+    this.#random = random;
+  }
+
+  /** The next call of this operation. Throws for one that this file knows no inputs for. */
+  next(operation: Operation): Write {
+    const mark = `${this.#name}-${++this.#made}`;
+    const shared = this.#random.chance(0.2);
+    const make = this.#inputs[operation.path];
+    if (!make) throw new Error(`No inputs for ${operation.path}: add them to ${import.meta.filename}`);
+    return { operation, mark, ...make(mark, shared) };
+  }
+
+  /** What was answered to a call. */
+  answered({ operation, input }: Write, value: unknown): void {
+    if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
+  }
+
+  readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
+    'contacts.create': (mark, shared) => ({
+      shared,
+      input: { datos: { nombre: mark, empresa: 'Nueva SL', email: this.#email(mark, shared) } },
+    }),
+    'opportunities.create': (mark, shared) => ({
+      input: {
+        datos: {
+          ...{ funnel_fk: 2301, etapa_fk: this.#random.pick([2311, 2312]), canal_fk: 2401, descripcion: mark },
+          ...{ email_contacto: this.#email(`o-${mark}`, shared), persona_contacto: 'Nuria', empresa: 'Nueva SL' },
+        },
+      },
+    }),
+    'opportunities.close': (mark) => {
+      const opportunity = this.#random.pick(OPPORTUNITIES.toClose);
+      const resultado = this.#random.pick(['ganado', 'perdido', 'abierta']);
+      const lost = resultado === 'perdido' ? { motivoId: 2501, comentarios: mark } : {};
+      return {
+        opportunity,
+        input: { oportunidadId: String(opportunity), resultado, valor_cierre: this.#cents(), ...lost },
+      };
+    },
+    'opportunities.move': () => {
+      const opportunity = this.#random.pick(OPPORTUNITIES.toMove);
+      return { opportunity, input: { oportunidadId: String(opportunity), etapa_fk: this.#random.pick([2311, 2312]) } };
+    },
+    'deliveryNotes.create': (mark, shared) => ({
+      input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
+    }),
+    'invoices.create': (mark, shared) => {
+      const pedido = { obra: mark };
+      const albaranes = this.#notes.splice(0, this.#random.int(1, 3));
+      if (albaranes.length > 0 && this.#random.chance(0.5)) return { input: { albaranes, pedido } };
+      const cliente = this.#client(mark, shared);
+      if (this.#random.chance(0.5)) return { input: { cliente, pedido, detalles: this.#lines() } };
+      const detalles = [{ cantidad: 1, articulo_fk: 2201, importe_unitario: 100, iva: 21 }];
+      const vencimientos = [
+        { fecha: '2027-03-31', importe: 100 },
+        { fecha: '2027-04-30', importe: 21 },
+      ];
+      return { input: { cliente, pedido, detalles, vencimientos } };
+    },
+    'recurrings.create': (mark, shared) => ({
+      input: {
+        cliente: this.#client(mark, shared),
+        pedido: { obra: mark },
+        detalles: [{ cantidad: 1, descripcion: 'Limpieza', importe_unitario: this.#cents(), iva: 21 }],
+      },
+    }),
+  };
+
+  /** An amount of two decimals. */
+  #cents = () => this.#random.int(1, 100_000) / 100;
+
+  #email = (mark: string, shared: boolean) =>
+    shared ? `comun-${this.#random.int(1, SHARED)}@example.com` : `${mark}@example.com`;
+
+  #client(mark: string, shared: boolean): object {
+    if (this.#random.chance(0.5)) return CLIENT;
+    const cif = shared ? `COMUN${this.#random.int(1, SHARED)}` : mark;
+    return { nombre_fiscal: `Cliente ${cif}`, cif };
+  }
+
+  #lines = () =>
+    Array.from({ length: this.#random.int(1, 4) }, () => ({
+      ...{ cantidad: this.#random.int(1, 500) / 100, importe_unitario: this.#cents(), descripcion: 'Línea' },
+      ...{ iva: this.#random.pick([0, 4, 10, 21]), descuento: this.#random.pick([0, 0, 12.5]) },
+      ...(this.#random.chance(0.7) && { articulo_fk: this.#random.pick([2201, 2202]) }),
+    }));
+}
+
+const CLIENT = { id: 1901 };

@@ -81,6 +81,12 @@ export const variables = z.object({
     10,
     'Connections to the database that one process opens at most; as many again to a replica.',
   ),
+  DATABASE_QUEUE: whole(
+    1,
+    100_000,
+    200,
+    'Calls that may wait for one of these connections; while so many do, further ones are refused at once (503, `Retry-After: 1`).',
+  ),
   DATABASE_PREPARE: yesOrNo.default(true).meta({
     expected: TRUE_OR_FALSE,
     description:
@@ -251,6 +257,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
     databaseDirectUrl: data.DATABASE_DIRECT_URL ?? data.DATABASE_URL,
     databaseReplicaUrl: data.DATABASE_REPLICA_URL,
     databasePool: data.DATABASE_POOL,
+    databaseQueue: data.DATABASE_QUEUE,
     databasePrepare: data.DATABASE_PREPARE,
     statementTimeoutMs: data.STATEMENT_TIMEOUT_MS,
     dataDir: resolve(data.DATA_DIR ?? join(ROOT, '.albaran')),

@@ -31,6 +31,8 @@ export interface HttpOptions {
   corsOrigins: string[];
   /** Proxies whose X-Forwarded-For is believed: all, none, or their addresses. */
   trustProxy: boolean | string;
+  /** Calls that may wait for a connection to the database; those beyond are refused. Default: however many. */
+  databaseQueue?: number | undefined;
   /** Where callers reach the service, if not where it listens. */
   baseUrl?: string | undefined;
   /** Serves the metrics to callers with this bearer token. */
@@ -41,6 +43,8 @@ export interface HttpOptions {
   oauth?: OAuthOptions | undefined;
 }
 
+/** What those who watch the process ask: answered however busy it is. */
+const ABOUT_THE_PROCESS: ReadonlySet<string> = new Set(['/health/live', '/health/ready', '/metrics']);
 /** What metrics call requests of paths that nothing answers. */
 const NO_ROUTE = 'none';
 const BODY_LIMIT = 1024 * 1024;
@@ -67,6 +71,7 @@ const BARE_HEADERS = {
 
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
   let stopping = false;
+  const { databaseQueue = Number.POSITIVE_INFINITY } = options;
   const log: FastifyBaseLogger = service.log;
   const app = fastify({
     loggerInstance: log,
@@ -134,6 +139,12 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     }
     // Before a body is read: whatever it holds, the path is what is wrong. ENV-10
     if (request.is404) throw new ApiError('notFound', 'No existe esa dirección');
+    // One more would wait longer than its caller likes to, and make all that come after wait longer still.
+    if (service.database.pool.waitingCount >= databaseQueue && !ABOUT_THE_PROCESS.has(request.routeOptions.url ?? '')) {
+      throw new ApiError('unavailable', 'El servicio está atendiendo todas las llamadas que puede', {
+        retryAfterSeconds: 1,
+      });
+    }
   });
   app.addHook('preClose', async () => {
     stopping = true;

@@ -51,7 +51,7 @@ export class TestClock implements Clock {
 export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & { logTo?: (line: string) => void };
 
 export async function startServer(options: ServerOptions = {}) {
-  const { logTo, corsOrigins = [], trustProxy = false, oauth, database, ...rest } = options;
+  const { logTo, corsOrigins = [], trustProxy = false, oauth, databaseQueue, database, ...rest } = options;
   const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
   const service = await openService({
     database: { url: inject('databaseUrl'), ...poolerOptions(), ...database },
@@ -63,6 +63,7 @@ export async function startServer(options: ServerOptions = {}) {
   const http = await makeHttp(service, {
     corsOrigins,
     trustProxy,
+    databaseQueue,
     oauth: { registrationsPerHour: 1_000_000, ...oauth },
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

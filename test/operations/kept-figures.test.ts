@@ -4,6 +4,8 @@ import { afterAll, expect, test } from 'vitest';
 import { FIGURES } from '../../entities/kept/figures.ts';
 import { differences } from '../../entities/kept/kept.ts';
 import { issueRenewals } from '../../routers/recurring/issue-renewals.ts';
+import { insertDeliveryNote } from '../../routers/sales/insert-document.ts';
+import { ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
 const TODAY = '2026-03-10';
@@ -229,3 +231,34 @@ test('[PRJ-01] [DLV-03] and so they are when it all happens at once', async () =
     { numRuns: 8, endOnFailure: true },
   );
 }, 120_000);
+
+test('[PRJ-01] an import that works totals out anew waits for the sale that is about to add to them, and has it in', async () => {
+  await using own = await ownDatabase();
+  await using one = await startServer({ database: { url: own.url } });
+  const acme = await one.company([
+    ...base,
+    { coleccion: 'proyectos', ref: 'p', id: 9, numero: '9', descripcion: 'Obra' },
+  ]);
+  const sold = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const line = { position: 1, description: 'x', quantity: 2, unit_price: 10.05, vat: 21, discount: 0, project_id: 9 };
+  const none = { product_id: null, variation_id: null, format_id: null, base_quantity: null, factor: null };
+  const undated = { extended_description: null, start_date: null, end_date: null, moves_stock: false };
+  const sale = one.service.database.transaction(acme.id, { write: true }, async (db) => {
+    const now = clock.now();
+    const date = Temporal.PlainDate.from(TODAY);
+    const lines = [{ ...line, ...none, ...undated }];
+    await insertDeliveryNote(db, { accountId: acme.id, date, now, clientId: 1, priceList: 1, concept: '', lines });
+    sold.resolve();
+    await mayEnd.promise;
+  });
+  await sold.promise;
+  const imported = acme.load([
+    { coleccion: 'contratos', ref: 'c', empleado: 'ana', tipo_contrato: 't', fecha_alta: '2026-01-01', coste_hora: 9 },
+  ]);
+  await untilWaiting(own.admin);
+  mayEnd.resolve();
+  await Promise.all([sale, imported]);
+  const { body } = await acme.get('/projects', { busqueda: '9' });
+  expect(body.data.proyectos).toMatchObject([{ economico: { ventas: 20.1 } }]);
+});

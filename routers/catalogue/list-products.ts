@@ -4,7 +4,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { product, productOf } from './product.ts';
 
 /** Products with their prices on every list and their stock. Prices and cost without VAT. PRO-01, PRO-02 */
@@ -62,7 +62,7 @@ export const listProducts = operation({
           .select(sql<boolean>`s.quantity <= p.minimum_stock`.as('low'))
           .orderBy('p.description')
           .orderBy('p.id')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -1,7 +1,7 @@
 import { containing, emailKey, phoneKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
 
 /** The contacts by name. E-mails and mobiles are compared as they are when an opportunity is created. PAG-02, OPP-03 */
@@ -32,12 +32,7 @@ export const listContacts = operation({
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
       rowsOf(
         db,
-        selected
-          .select(CONTACT_COLUMNS)
-          .orderBy('k.name')
-          .orderBy('k.id')
-          .limit(input.por_pagina)
-          .offset(offset(input)),
+        selected.select(CONTACT_COLUMNS).orderBy('k.name').orderBy('k.id').limit(limit(input)).offset(offset(input)),
       ),
     ]);
     return { total_contactos: total, ...pageOf(total, input), contactos: rows.map(contactOf) };

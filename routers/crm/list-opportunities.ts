@@ -3,7 +3,7 @@ import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { opportunitiesOf, opportunity, opportunityOf, STATES, withDetails } from './opportunity.ts';
 
 /** Opportunities by date of creation, newest first. `valor_cierre` without VAT. DATE-02, PAG-02, ID-05 */
@@ -43,7 +43,7 @@ export const listOpportunities = operation({
             .where('id', '=', etapa_fk)
             .executeTakeFirst(),
       selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      withDetails(selected, timeZone).limit(input.por_pagina).offset(offset(input)).execute(),
+      withDetails(selected, timeZone).limit(limit(input)).offset(offset(input)).execute(),
     ]);
     if (stage && stage.funnel_id !== funnel_fk) throw badField('etapa_fk', 'no es una etapa del funnel indicado');
     return { total_oportunidades: total, ...pageOf(total, input), oportunidades: rows.map(opportunityOf) };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { project, readProjects } from './project.ts';
 
 /** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
@@ -31,7 +31,7 @@ export const listProjects = operation({
     ];
     const where = sql.join(filters, sql` and `);
     const ids = sql`select p.id from projects p where ${where}
-      order by p.number desc, p.id desc limit ${input.por_pagina} offset ${offset(input)}`;
+      order by p.number desc, p.id desc limit ${limit(input)} offset ${offset(input)}`;
     const [counted, rows] = await Promise.all([
       sql<{ total: number }>`select count(*) as total from projects p where ${where}`.execute(db),
       readProjects(db, ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin }),

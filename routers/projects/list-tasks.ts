@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
 import { overdue } from './task.ts';
 
 const task = z.object({
@@ -72,7 +72,7 @@ export const listTasks = operation({
           .select(['t.budgeted_amount', late.as('overdue')])
           .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
           .orderBy('t.id')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 const purchaseDeliveryNote = z.object({
@@ -55,7 +55,7 @@ export const listPurchaseDeliveryNotes = operation({
           )
           .orderBy('n.date', 'desc')
           .orderBy('n.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 const purchaseInvoice = z.object({
@@ -61,7 +61,7 @@ export const listPurchaseInvoices = operation({
           .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
           .orderBy('i.date', 'desc')
           .orderBy('i.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

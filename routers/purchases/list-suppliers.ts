@@ -1,7 +1,7 @@
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 /** The suppliers by legal name. PAG-02 */
@@ -31,7 +31,7 @@ export const listSuppliers = operation({
           .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
           .orderBy('p.legal_name')
           .orderBy('p.id')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

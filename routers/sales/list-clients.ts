@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { containing, emailKey, taxKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CLIENT_COLUMNS, client, clientOf } from './client.ts';
 
 /** The clients by legal name. Tax ids are compared as in DLV-01, e-mails whole and without case. PAG-02, TAR-01 */
@@ -41,7 +41,7 @@ export const listClients = operation({
           .select(CLIENT_COLUMNS)
           .orderBy('c.legal_name')
           .orderBy('c.id')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { isInvoiced } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
@@ -68,7 +68,7 @@ export const listDeliveryNotes = operation({
           )
           .orderBy('d.date', 'desc')
           .orderBy('d.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -4,7 +4,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
 /** An estimate without its lines. EST-01 */
@@ -62,7 +62,7 @@ export const listEstimates = operation({
           .select([...HEADER_COLUMNS, 'l.base', 'l.lines'])
           .orderBy('d.date', 'desc')
           .orderBy('d.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -4,7 +4,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
@@ -68,7 +68,7 @@ export const listInvoices = operation({
           .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
           .orderBy('d.date', 'desc')
           .orderBy('d.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -1,4 +1,5 @@
 // Schemas that many operations share. Wire names are the specification's.
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
 import { sealedId } from './id.ts';
@@ -43,8 +44,20 @@ export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
     .describe(`Registros por página, ${max} como máximo`),
 });
 
-/** Rows to skip for a page. */
-export const offset = (input: { pagina: number; por_pagina: number }) => (input.pagina - 1) * input.por_pagina;
+type Page = { pagina: number; por_pagina: number };
+
+/** Sizes that callers ask for; any other is a parameter of its statement. */
+const USUAL_SIZES = new Set([20, 100, 200, 500, 1000]);
+
+/** The number itself in the text of a statement. */
+const literal = (number: number) => sql<number>`${sql.lit(number)}`;
+
+/**
+ * Rows of a page, and rows to skip for it. What callers usually ask for stands in the statement itself: with the numbers as
+ * parameters PostgreSQL plans it anew for each call, which takes as long as reading the page.
+ */
+export const limit = ({ por_pagina }: Page) => (USUAL_SIZES.has(por_pagina) ? literal(por_pagina) : por_pagina);
+export const offset = ({ pagina, por_pagina }: Page) => (pagina === 1 ? literal(0) : (pagina - 1) * por_pagina);
 
 /** `total_x`, `pagina`, `por_pagina`, `num_paginas` and the rows, in this order. PAG-02 */
 export function paged<Total extends string, Rows extends string, Row extends z.ZodType>(

@@ -3,7 +3,7 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
+import { limit, offset, PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
 
 const employee = person.extend({
   email: z.string(),
@@ -46,7 +46,7 @@ export const listEmployees = operation({
           .orderBy('e.last_name')
           .orderBy('e.first_name')
           .orderBy('e.id')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

@@ -5,7 +5,7 @@ import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, person } from '../shared/schemas.ts';
+import { limit, offset, person } from '../shared/schemas.ts';
 
 const clocking = z.object({ fecha: z.string(), hora: z.string(), metodo: z.string() });
 const noClocking = z.object({ fecha: z.null(), hora: z.null(), metodo: z.null() });
@@ -59,7 +59,7 @@ export async function readTimeEntries(
       .select([local('entry_at').as('entry'), local('exit_at').as('exit')])
       .orderBy('t.entry_at')
       .orderBy('t.id')
-      .limit(page.por_pagina)
+      .limit(limit(page))
       .offset(offset(page)),
   );
   return rows.map((row) => ({

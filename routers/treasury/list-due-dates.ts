@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { party } from '../sales/sale-document.ts';
 import { sealedId } from '../shared/id.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 
 const figures = { fecha: z.string(), importe: z.number(), pendiente: z.number(), vencido: z.boolean() };
 
@@ -92,7 +92,7 @@ export const listDueDates = operation({
           coalesce(c.legal_name, s.legal_name) as legal_name, coalesce(c.tax_id, s.tax_id) as tax_id,
           coalesce(c.email, s.email) as email
         from (select * from (${selected}) due order by date, id, kind
-          limit ${input.por_pagina} offset ${offset(input)}) d
+          limit ${limit(input)} offset ${offset(input)}) d
         left join invoices i on d.kind = 'cobro' and i.account_id = ${accountId} and i.id = d.document_id
         left join clients c on c.account_id = ${accountId} and c.id = i.client_id
         left join purchase_invoices b on d.kind = 'pago' and b.account_id = ${accountId} and b.id = d.document_id

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 
 const treasuryMovement = z.object({
   movimientoId: sealedId('treasuryMovement'),
@@ -42,7 +42,7 @@ export const listTreasuryMovements = operation({
           .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
           .orderBy('m.date', 'desc')
           .orderBy('m.id', 'desc')
-          .limit(input.por_pagina)
+          .limit(limit(input))
           .offset(offset(input)),
       ),
     ]);

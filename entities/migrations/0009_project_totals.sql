@@ -62,6 +62,8 @@ with worked as (
 )
 select account_id, project_id, sum(sales), sum(purchases), sum(seconds), sum(staff), sum(machines)
 from facts group by account_id, project_id;
+-- While its check of the rows that are there sees the projects of every company.
+alter table project_totals add constraint project_totals_project_id_fk foreign key (account_id, project_id) references projects (account_id, id);
 alter table accounts force row level security;
 alter table projects force row level security;
 alter table tasks force row level security;
@@ -73,7 +75,6 @@ alter table invoice_lines force row level security;
 alter table purchase_delivery_note_lines force row level security;
 alter table purchase_invoice_lines force row level security;
 
-alter table project_totals add constraint project_totals_project_id_fk foreign key (account_id, project_id) references projects (account_id, id);
 alter table project_totals enable row level security;
 alter table project_totals force row level security;
 create policy company on project_totals using (account_id = nullif(current_setting('app.account_id', true), '')::bigint);

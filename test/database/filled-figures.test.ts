@@ -1,4 +1,5 @@
-// Migrations that add kept figures to a database with companies in it.
+// Migrations that add kept figures to a database with companies in it, by a login that row-level security binds.
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importAccountFile } from '../../entities/account-file/import.ts';
@@ -13,7 +14,15 @@ import { poolerOptions } from '../helpers/pgbouncer.ts';
 import { busyCompany } from '../operations/projects/plain-books.ts';
 
 test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are filled in', async () => {
-  await using own = await ownDatabase();
+  await using own = await ownDatabase({ migrated: false });
+  const owner = `albaran_owner_${randomUUID().replaceAll('-', '')}`;
+  await own.admin.query(`create role ${owner} login password 'secret'`);
+  await own.admin.query(`grant create on database ${new URL(own.directUrl).pathname.slice(1)} to ${owner}`);
+  await own.admin.query(`alter schema public owner to ${owner}`);
+  const asOwner = new URL(own.directUrl);
+  asOwner.username = owner;
+  asOwner.password = 'secret';
+  await migrate(asOwner.href);
   const database = new Database({ url: own.url, ...poolerOptions() });
   try {
     await database.prepareRole();
@@ -27,7 +36,7 @@ test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are
     await own.admin.query(
       `delete from mikro_orm_migrations where name in ('0008_maintained_counts', '0009_project_totals')`,
     );
-    expect(await migrate(own.directUrl)).toEqual(['0008_maintained_counts', '0009_project_totals']);
+    expect(await migrate(asOwner.href)).toEqual(['0008_maintained_counts', '0009_project_totals']);
     for (const id of ids) {
       const wrong = await database.transaction(id, {}, (db) =>
         Promise.all(FIGURES.map((figure) => differences(db, id, figure))),
@@ -40,5 +49,7 @@ test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are
     expect(rows[0]?.filled).toBeGreaterThan(0);
   } finally {
     await database.close();
+    await own.admin.query(`drop owned by ${owner}`);
+    await own.admin.query(`drop role ${owner}`);
   }
 });

@@ -36,3 +36,10 @@ test('[IDEM-01] npm run prove:once, with two kills and a restart', { timeout: PR
   expect(printed).toMatch(/^starts of the service +[3-9]/m);
   expect(printed).toMatch(/^violations +0$/m);
 });
+
+test('[ENV-04] npm run prove:load, for seconds', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('load.ts', '--seconds', '4', '--away', '1');
+  expect(printed).toMatch(/^\d times as much +[\d,]+ +[1-9][\d,]* +[1-9][\d,]* +0 /m);
+  expect(printed).toMatch(/^the database away +\d+ +0 +[1-9]\d* +0 /m);
+  expect(printed).toContain('The service holds under load.');
+});

@@ -243,8 +243,8 @@ async function main(): Promise<boolean> {
     const account = await newCompany(stand, exampleRecords, exampleAccount);
     headers = await newApiKey(stand, account);
   }
-  const services: Supervised[] = [];
-  for (let count = 0; count < 2; count++) services.push(stack.use(await supervise(postgres.url, PROCESS)));
+  const services = await Promise.all([1, 2].map(() => supervise(postgres.url, PROCESS)));
+  for (const service of services) stack.use(service);
   const proxy = stack.use(await roundRobin(services));
   const chosen = operations.filter(({ path }) => PATHS.includes(path));
   const calls = chosen.flatMap((operation) => callsOf(operation, examples[operation.path] ?? {}).slice(0, 1));
@@ -306,7 +306,7 @@ async function main(): Promise<boolean> {
   report.check(within(1, without.answers) <= AWAY_MS, `An answer without the database took more than ${AWAY_MS} ms`);
   await postgres.start();
   const back = performance.now();
-  const after = await client.atRate(Math.min(capacity / 4, 50), Math.max(3_000, milliseconds * 0.05));
+  const after = await client.atRate(Math.min(capacity / 4, 50), Math.max(2_000, milliseconds * 0.05));
   report.phase('the database back', after.answers, performance.now() - back);
   const failed = Math.max(0, ...refused(after.answers).map(({ at }) => at - back));
   report.notes.push(['last failure once it was back, s', Math.round(failed / 100) / 10]);

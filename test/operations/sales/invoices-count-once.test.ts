@@ -144,7 +144,9 @@ async function take(
     case 'invoice of lines': {
       const { client, lines, halves } = action;
       const total = totalOf(lines);
-      const due = halves ? [Math.trunc(total / 2), total - Math.trunc(total / 2)] : [total];
+      // Not -0, which no answer holds.
+      const half = Math.trunc(total / 2) + 0;
+      const due = halves ? [half, total - half] : [total];
       const vencimientos = due.map((cents, month) => ({ fecha: `2026-0${month + 4}-01`, importe: euros(cents) }));
       await created('/invoices', {
         ...{ cliente: { id: client }, pedido, detalles: detalles(lines) },

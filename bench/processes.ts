@@ -15,6 +15,8 @@ const PRODUCTION = {
   NODE_ENV: 'production',
   QUOTA_PER_MINUTE: '10000000',
   RENEWALS: 'off',
+  // As `npm start` and the image have it.
+  NODE_OPTIONS: '--max-old-space-size=384 --max-semi-space-size=8',
 };
 
 export interface Server extends AsyncDisposable {

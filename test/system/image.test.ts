@@ -84,7 +84,9 @@ async function carryOut(stage: Image, name: string, text: string, stages: Map<st
   const here = join(stage.root, stage.workdir);
   switch (name) {
     case 'ENV':
-      for (const pair of text.split(' ')) stage.env[pair.split('=')[0] ?? ''] = pair.split('=')[1] ?? '';
+      for (const [, key = '', quoted, plain = ''] of text.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g)) {
+        stage.env[key] = quoted ?? plain;
+      }
       return;
     case 'WORKDIR':
       stage.workdir = text;

@@ -81,7 +81,8 @@ function answer(tool: Tool, data: unknown): CallToolResult {
 /** What went wrong, each argument at fault, how long to wait, and the tool that gives the identifier that was wrong. */
 function explanation({ message, fields, retryAfterSeconds, status }: ApiError, tool: Tool, requestId: string): string {
   const [first] = fields;
-  const tellsFirst = first !== undefined && message.endsWith(first.mensaje);
+  // A message that the specification words need not name what is at fault.
+  const tellsFirst = first !== undefined && message.endsWith(first.mensaje) && message.includes(first.campo);
   const lines = [status >= 500 ? `${message} (petición ${requestId})` : message];
   if (tellsFirst && fields.length > 1) lines[0] = 'Hay argumentos que no son válidos:';
   if (!tellsFirst || fields.length > 1) lines.push(...fields.map(({ campo, mensaje }) => `- ${campo}: ${mensaje}`));

@@ -271,7 +271,7 @@ async function main(): Promise<boolean> {
   const credentials = await newApiKey(stand, company);
   const document = openApi.parse(await (await fetch(`${service.url}/api/v1/openapi.json`)).json());
   const make = (number: number) => makeRequest(seed, number, document, credentials);
-  if (options.only !== undefined) return showOne(service, make(Number(options.only)));
+  if (options.only !== undefined) return await showOne(service, make(Number(options.only)));
 
   const failures = new Map<string, Failure[]>();
   const statuses = new Map<string, Map<string, number>>();

@@ -163,7 +163,7 @@ function problemOf(request: FuzzRequest, { status, text }: Response): string | u
   if (INSIDE.test(text)) return 'tells of the inside';
   if (request.method === 'HEAD') return text === '' ? undefined : 'HEAD with a body';
   // Too long to be read: no door has seen it.
-  const unread = status === 400 && headLength(request) > MOST_HEAD;
+  const unread = status === 400 && headLength(request) > MOST_HEAD && text.includes('demasiado largas');
   return SHAPES[unread ? 'envelope' : request.shape](status, text, request);
 }
 

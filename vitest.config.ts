@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// `system` needs more than Node and npm (a browser, Redis, PgBouncer, a PostgreSQL of the system, the registry); everything
-// else runs on a fresh clone.
+// `system` needs more than Node and npm (a browser, Redis, PgBouncer, a PostgreSQL of the system, the registry), or starts so
+// many processes that it is not for every change; everything else runs on a fresh clone.
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/database-server.ts'],

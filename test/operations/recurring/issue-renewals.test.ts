@@ -1,5 +1,5 @@
 // What recurring services owe, issued: each cycle once, whatever happens. `albaran renew` and the schedule are tested as
-// processes in test/server/renew.test.ts.
+// processes in test/system/renew.test.ts.
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';

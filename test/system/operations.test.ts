@@ -10,7 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
-import { type Environment, run, serve } from './processes.ts';
+import { type Environment, run, serve } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
 

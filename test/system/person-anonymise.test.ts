@@ -8,7 +8,7 @@ import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { type Company, type FileRecord, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { newApplication } from '../oauth/application.ts';
 import { newPerson } from '../oauth/person.ts';
-import { run } from './processes.ts';
+import { run } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
 

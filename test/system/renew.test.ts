@@ -7,7 +7,7 @@ import { Database } from '../../platform/database.ts';
 import { readConfig } from '../../server/config.ts';
 import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { databaseEnvironment, poolerOptions } from '../helpers/pgbouncer.ts';
-import { launch, run, serve } from './processes.ts';
+import { launch, run, serve } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { openBrowser } from '../pages/browser.ts';
-import { run, serve } from './processes.ts';
+import { run, serve } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // A first start makes a PostgreSQL and loads the demo company.
 

@@ -111,7 +111,6 @@ export async function signIn(
   const token = user && (await openSession(database, now, user));
   if (!user || !token) return undefined;
   for (const { subject } of subjects) await takeBack(database, subject);
-  await forgetWhatEnded(database);
   return { token, user: { id: user.id, email: user.email, name: user.name } };
 }
 
@@ -135,18 +134,6 @@ async function openSession(
     select ${sha256(token)}, id, ${now.toString()}::timestamptz, ${ends.toString()}::timestamptz
     from users where id = ${id} and password_hash = ${passwordHash} returning user_id`.execute(database.service);
   return rows.length > 0 ? token : undefined;
-}
-
-/** Rows that nothing looks at any more. By the database's clock, so that a process whose own is wrong takes nothing from the others. */
-async function forgetWhatEnded({ service }: Database): Promise<void> {
-  await service
-    .deleteFrom('user_sessions')
-    .where('created_at', '<', sql<string>`now() - ${`${SESSION_HOURS} hours`}::interval`)
-    .execute();
-  await service
-    .deleteFrom('sign_in_attempts')
-    .where('updated_at', '<', sql<string>`now() - interval '1 day'`)
-    .execute();
 }
 
 async function countAttempt(database: Database, now: Temporal.Instant, subject: string, most: number): Promise<void> {

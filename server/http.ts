@@ -139,6 +139,8 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     }
     // Before a body is read: whatever it holds, the path is what is wrong. ENV-10
     if (request.is404) throw new ApiError('notFound', 'No existe esa dirección');
+    // Fastify refuses a QUERY without a type in words of its own, where every method that is not served is a 405.
+    if (request.method === 'QUERY') request.raw.headers['content-type'] ??= 'application/json';
     // One more would wait longer than its caller likes to, and make all that come after wait longer still.
     if (service.database.pool.waitingCount >= databaseQueue && !ABOUT_THE_PROCESS.has(request.routeOptions.url ?? '')) {
       throw new ApiError('unavailable', 'El servicio está atendiendo todas las llamadas que puede', {

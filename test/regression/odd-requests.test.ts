@@ -39,3 +39,14 @@ test.each(['/consultarClientes', '/trpc/contacts.create', '/mcp', '/oauth/token'
     expect(log.filter(({ level, status = 0 }) => level > 30 || status >= 500)).toEqual([]);
   },
 );
+
+test.each(['/api/v1/clients', '/consultarClientes', '/trpc/clients.list', '/mcp', '/docs'])(
+  '[ENV-04] a QUERY without a Content-Type is a 405 as any method that is not served: %s said only that it was not valid',
+  async (path) => {
+    await using server = await startServer();
+    const { headers } = await server.company();
+    const { status, headers: told } = await server.request(path, { method: 'QUERY', headers });
+    expect(status).toBe(405);
+    expect(told.get('allow')).toMatch(/GET|POST/);
+  },
+);

@@ -10,7 +10,7 @@ const MOST_HEAD = 16_000;
 
 /** Of a 400 that is about no one parameter: what is malformed. */
 const MALFORMED =
-  /JSON|dirección|Content-Length|HTTP|cabeceras|demasiados niveles|lote|no llegó entera|mensaje|petición no es válida|ninguna variante/i;
+  /JSON|dirección|Content-Length|HTTP|cabeceras|demasiados niveles|lote|no llegó entera|mensaje|ninguna variante/i;
 /** Of a tool that may not be used, or that takes no arguments. */
 const OF_THE_CALL = /^(Esta herramienta|Hay argumentos)/;
 /** Refusals that name no parameter, by what they say of the request as a whole, so that the report can show them. */

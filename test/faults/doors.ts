@@ -88,8 +88,9 @@ export async function send(url: string, call: Call, caller: Caller): Promise<Out
 
 const withoutRequestId = (answer: string) => answer.replaceAll(/"requestId":"[^"]*"/g, '');
 
-interface ToolResult {
+export interface ToolResult {
   isError?: boolean;
+  structuredContent?: Record<string, unknown>;
   content: { text: string }[];
 }
 
@@ -99,9 +100,16 @@ export function resultOf(answer: string): ToolResult | undefined {
   return json === '' ? undefined : JSON.parse(json).result;
 }
 
-function statusOf({ isError, content }: ToolResult): number {
+/** The connector tells what failed in words alone. */
+const STATUS_IN_WORDS: readonly [RegExp, number][] = [
+  [/^No existe el registro indicado en/, 404],
+  [/ con esta clave de idempotencia sigue en curso/, 409],
+  [/^Error interno/, 500],
+  [/^El servicio .*\(petición /, 503],
+];
+
+/** The status that the operation would have had by another door. */
+export function statusOf({ isError, content: [first] }: ToolResult): number {
   if (!isError) return 200;
-  const [first] = content;
-  if (first?.text.startsWith('No existe el registro indicado en')) return 404;
-  return first?.text.startsWith('Error interno') ? 500 : 400;
+  return STATUS_IN_WORDS.find(([words]) => words.test(first?.text ?? ''))?.[1] ?? 400;
 }

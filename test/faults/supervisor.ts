@@ -24,14 +24,19 @@ export interface OwnPostgres extends AsyncDisposable {
   url: string;
   /** Resolves once it is gone. */
   end(how: Shutdown): Promise<void>;
-  /** Starts it again at the same address; resolves once it takes connections. */
+  /** Starts it again at the same address; resolves once it takes connections. Throws when it does not start. */
   start(): Promise<void>;
+  /** Whether its process is there, be it starting or ending. */
+  runs(): Promise<boolean>;
 }
 
-/** A migrated database on a PostgreSQL of its own, as safe as a company's: what was committed outlives a crash. */
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+/**
+ * A migrated database on a PostgreSQL of its own, as safe as a company's: what was committed outlives a crash. `folder`: where
+ * its data folder is made.
+ */
+export async function startOwnPostgres(folder = tmpdir()): Promise<OwnPostgres> {
   await using stack = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'albaran-once-'));
+  const dataDir = await mkdtemp(join(folder, 'albaran-once-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   await chmod(dataDir, 0o755); // So that PostgreSQL's user can enter, where this runs as root.
   let running = await startEmbeddedPostgres({ dataDir });
@@ -42,16 +47,26 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   return {
     url,
     async end(how) {
-      const lock = await readFile(join(placeOfCluster(dataDir).folder, 'postmaster.pid'), 'utf8');
-      const pid = Number(lock.split('\n')[0]);
+      const pid = await pidOf(dataDir);
+      if (pid === undefined) throw new Error('There is no PostgreSQL to end');
       process.kill(pid, how === 'fast' ? 'SIGINT' : 'SIGQUIT');
       while (isAlive(pid)) await wait(5);
     },
     async start() {
       running = await startEmbeddedPostgres({ dataDir, port: Number(new URL(url).port) });
     },
+    async runs() {
+      const pid = await pidOf(dataDir);
+      return pid !== undefined && isAlive(pid);
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** The process of the PostgreSQL that a data folder belongs to, or belonged to when it was last ended by force. */
+async function pidOf(dataDir: string): Promise<number | undefined> {
+  const lock = await readFile(join(placeOfCluster(dataDir).folder, 'postmaster.pid'), 'utf8').catch(() => '');
+  return Number(lock.split('\n')[0]) || undefined;
 }
 
 /** Connections to a database, for as long as nobody ends its server. */
@@ -69,6 +84,13 @@ export async function standOn(url: string): Promise<Stand> {
       await database.close();
     },
   };
+}
+
+/** SIGINT and SIGTERM end what the proof has started, and then the proof. */
+export function endOnSignals(started: AsyncDisposableStack): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void started.disposeAsync().finally(() => process.exit(1)));
+  }
 }
 
 export interface Supervised extends AsyncDisposable {

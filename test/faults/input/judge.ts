@@ -9,8 +9,16 @@ import type { Response } from './send.ts';
 const MOST_HEAD = 16_000;
 
 /** Of a 400 that is about no one parameter: what is malformed. */
-const MALFORMED =
-  /JSON|dirección|Content-Length|HTTP|cabeceras|demasiados niveles|lote|no llegó entera|mensaje|ninguna variante/i;
+const MALFORMED = new RegExp(
+  `^(${[
+    'El cuerpo de la petición (no es JSON válido|tiene que ser un objeto JSON|no mide lo que dice Content-Length)',
+    'Los datos de entrada tienen (demasiados niveles|que ser un objeto JSON)',
+    'La petición no (lleva JSON válido|es HTTP válido|llegó entera)',
+    'Las cabeceras de la petición son demasiado largas$',
+    'La dirección no está bien codificada$',
+    'Un lote ',
+  ].join('|')})`,
+);
 /** Of a tool that may not be used, or that takes no arguments. */
 const OF_THE_CALL = /^(Esta herramienta|Hay argumentos)/;
 /** Refusals that name no parameter, by what they say of the request as a whole, so that the report can show them. */

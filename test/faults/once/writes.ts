@@ -1,11 +1,16 @@
 // What the proof of exactly-once writes: for every operation that writes, inputs that carry a mark of their own, and where
 // the mark has to be found afterwards.
-import type { Operation } from '../../bridges/operations.ts';
-import type { Kind } from '../../platform/ids.ts';
-import { exampleRecords } from '../helpers/examples.ts';
-import type { Input } from '../helpers/places.ts';
-import type { FileRecord } from '../helpers/world.ts';
-import type { Random } from './random.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Operation, operations } from '../../../bridges/operations.ts';
+import type { Kind } from '../../../platform/ids.ts';
+import { exampleRecords } from '../../helpers/examples.ts';
+import type { Input } from '../../helpers/places.ts';
+import type { FileRecord } from '../../helpers/world.ts';
+import { Random } from '../random.ts';
+import type { Doors, Proof } from './proof.ts';
+
+/** Every operation that writes. */
+export const writes = operations.filter(({ write }) => write);
 
 /** One call, which may be sent many times. */
 export interface Write {
@@ -41,7 +46,7 @@ export const records: readonly FileRecord[] = [
 ];
 
 /** One of those who write: what it makes next depends on its seed and, for invoices, on what was answered to it. */
-export class Writer {
+class Writer {
   readonly #random: Random;
   readonly #name: string;
   #made = 0;
@@ -139,3 +144,24 @@ export class Writer {
 }
 
 const CLIENT = { id: 1901 };
+
+/** Who writes: what they make follows from seed and index. `patient`: they wait for every answer and give up none. */
+export interface WriterOptions {
+  seed: number;
+  index: number;
+  doors: Doors;
+  patient?: boolean;
+}
+
+/** Writes until `over`, one call after the other. */
+export async function keepWriting(proof: Proof, options: WriterOptions, over: AbortSignal): Promise<void> {
+  const { seed, index, doors, patient = false } = options;
+  const random = new Random(seed, index);
+  const writer = new Writer(`w${seed}-${index}`, random);
+  while (!over.aborted) {
+    const write = writer.next(random.pick(writes));
+    const { answer } = await proof.perform(write, random, doors, { patient });
+    if (answer !== undefined) writer.answered(write, JSON.parse(answer));
+    await wait(random.int(0, 30));
+  }
+}

@@ -1,0 +1,119 @@
+// Compares what was answered to the writers with the rows of their company.
+import { Ids } from '../../../platform/ids.ts';
+import { ID_KEY, type Stand } from '../stand.ts';
+import { NEVER } from './never.ts';
+import type { Done, Doors, Proof } from './proof.ts';
+import { CREATED, writes } from './writes.ts';
+
+type Rows = Map<string, number[]>;
+
+/** The company's rows of this query by their first column, a mark. */
+async function byMark({ admin }: Stand, account: number, query: string): Promise<Rows> {
+  const { rows } = await admin.query<{ mark: string; id: string }>(query, [account]);
+  const found: Rows = new Map();
+  for (const { mark, id } of rows) found.set(mark, [...(found.get(mark) ?? []), Number(id)]);
+  return found;
+}
+
+export interface Comparison {
+  /** The table of operations. */
+  rows: (string | number)[][];
+  /** By doors, calls whose answer that was read first was that of an earlier attempt: the service was ended between the
+   * commit and the answer, or the answer was not read. */
+  late: Record<Doors, number>;
+}
+
+/** Compares what was answered with the rows; what does not fit is a violation. */
+export async function compare(proof: Proof, stand: Stand, account: number): Promise<Comparison> {
+  const ids = new Ids([ID_KEY]);
+  const keys = await byMark(
+    stand,
+    account,
+    `select key as mark, case when answer is null then 0 else 1 end as id from idempotency_records where account_id = $1`,
+  );
+  // The attempts that wrote, however many records each touched.
+  const audits = await byMark(
+    stand,
+    account,
+    `select split_part(request_id, '.', 1) as mark, split_part(request_id, '.', 2) as id from audit_records
+     where account_id = $1 and request_id like 'w%.%' group by 1, 2, operation`,
+  );
+  const created = new Map<string, Rows>();
+  for (const [path, { table: name, column }] of Object.entries(CREATED)) {
+    const query = `select ${column} as mark, id from ${name} where account_id = $1 and ${column} like 'w%-%'`;
+    created.set(path, await byMark(stand, account, query));
+  }
+  const late: Record<Doors, number> = { connector: 0, others: 0, all: 0 };
+  const changes = new Map<number, number>();
+  const rows: (string | number)[][] = [['', 'acknowledged', 'given up', 'of these written', 'violations']];
+  const calls = new Set(proof.done.map(({ mark }) => mark));
+  for (const operation of writes) {
+    const found = proof.violations.length;
+    let [acknowledged, givenUp, written] = [0, 0, 0];
+    for (const done of proof.done.filter((one) => one.operation === operation)) {
+      const { mark, answer, opportunity, shared } = done;
+      const name = `${operation.path} ${mark}`;
+      const audited = audits.get(mark)?.length ?? 0;
+      if (audited > 1) proof.violation(`${name} was done ${audited} times, by its audit`);
+      if ((keys.get(mark)?.[0] ?? 0) !== Math.min(audited, 1))
+        proof.violation(`${name}: its key and its audit disagree`);
+      if (answer === undefined) {
+        givenUp++;
+        written += Math.min(audited, 1);
+      } else {
+        acknowledged++;
+        if (audited === 0) proof.violation(`${name} was acknowledged and is in no audit`);
+        else if (audits.get(mark)?.[0] !== done.attempt) late[done.doors]++;
+      }
+      const place = CREATED[operation.path];
+      if (place) {
+        const made = created.get(operation.path)?.get(mark) ?? [];
+        if (made.length > 1) proof.violation(`${name} is there ${made.length} times`);
+        if (made.length !== audited && !(shared && made.length < audited)) {
+          proof.violation(`${name}: ${made.length} records, ${audited} in the audit`);
+        }
+        if (answer !== undefined && made[0] !== undefined) {
+          const id = ids.open(account, place.kind, JSON.parse(answer));
+          if (id !== made[0]) proof.violation(`${name} was answered ${answer}, and is ${made[0]}`);
+        }
+      }
+      if (opportunity !== undefined) changes.set(opportunity, (changes.get(opportunity) ?? 0) + (await changed(done)));
+    }
+    rows.push([operation.path, acknowledged, givenUp, written, proof.violations.length - found]);
+  }
+
+  for (const mark of [...keys.keys(), ...audits.keys(), ...[...created.values()].flatMap((one) => [...one.keys()])]) {
+    if (!calls.has(mark)) proof.violation(`${mark} was written, and nobody called it`);
+  }
+  const versions = await stand.admin.query<{ id: string; version: number }>(
+    `select id, version from opportunities where account_id = $1 and id = any($2)`,
+    [account, [...changes.keys()]],
+  );
+  for (const { id, version } of versions.rows) {
+    const expected = 1 + (changes.get(Number(id)) ?? 0);
+    if (version !== expected)
+      proof.violation(`opportunity ${id} changed ${version - 1} times, ${expected - 1} by its calls`);
+  }
+  for (const [what, query] of Object.entries(NEVER)) {
+    const { rows: wrong } = await stand.admin.query(query, [account]);
+    if (wrong.length > 0) proof.violation(`${what}: ${JSON.stringify(wrong.slice(0, 3))}`);
+  }
+  return { rows, late };
+
+  /** How many times this call changed its opportunity; a move to where it was changes nothing. */
+  async function changed({ mark, operation, answer }: Done): Promise<number> {
+    let told = answer;
+    if (told === undefined) {
+      const kept = await stand.admin.query<{ answer: string | null }>(
+        'select answer from idempotency_records where account_id = $1 and key = $2',
+        [account, mark],
+      );
+      const text = kept.rows[0]?.answer;
+      if (!text) return 0;
+      told = JSON.stringify(JSON.parse(text).value);
+    }
+    if (operation.path !== 'opportunities.move') return 1;
+    const { etapa_anterior, etapa } = JSON.parse(told);
+    return etapa_anterior.etapaId === etapa.etapaId ? 0 : 1;
+  }
+}

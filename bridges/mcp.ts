@@ -79,9 +79,11 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
           );
         }
         const answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
+        reply.code(answer.status).headers(Object.fromEntries(answer.headers));
         // A stream's own header would let a cache keep it.
-        answer.headers.set('cache-control', 'no-store, no-transform');
-        return reply.send(answer);
+        reply.header('Cache-Control', 'no-store, no-transform');
+        const text = await answer.text();
+        return reply.send(text === '' ? undefined : caller.answers.fill(text));
       },
     });
 

@@ -1,5 +1,6 @@
 // The flat table of operations that every door is made from: the routers are walked once, here. And the call that they share.
 import type { CallContext } from '../platform/context.ts';
+import type { JsonText } from '../platform/json-text.ts';
 import { areas } from '../routers/index.ts';
 import { metaOf, type OperationMeta, type Procedure } from '../routers/operation.ts';
 
@@ -49,7 +50,11 @@ export const operations: readonly Operation[] = Object.entries(areas).flatMap(([
 );
 
 /** Runs an operation in process, with the input as its door read it; a caller not yet admitted is admitted first. */
-export const callOperation = ({ procedure, path, write }: Operation, call: CallContext, input: unknown) =>
+export const callOperation = (
+  { procedure, path, write }: Operation,
+  call: CallContext,
+  input: unknown,
+): Promise<JsonText> =>
   procedure({
     ctx: call,
     path,

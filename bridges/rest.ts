@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { CallContext, Door, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
+import { jsonObject } from '../platform/json-text.ts';
 import { admit } from '../routers/operation.ts';
 import { idMarks } from '../routers/shared/id.ts';
 import { unknownKeys, unwrap } from '../routers/shared/walk.ts';
@@ -43,7 +44,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
         const unknown = unknownKeys(operation.input, input);
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown.map(fieldName)));
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
-        return reply.type('application/json; charset=utf-8').send(JSON.stringify(success(data)));
+        return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },
     });
   };

@@ -45,6 +45,8 @@ export interface CredentialCheck {
 
 export interface TransactionOptions {
   write?: boolean;
+  /** A read whose statements all see the same moment. Without it each sees what was committed when it came. */
+  snapshot?: boolean;
   credential?: CredentialCheck | undefined;
   /** Give up waiting for another transaction's lock after this long. */
   lockTimeoutMs?: number;
@@ -76,31 +78,66 @@ const statementOf = (sql: string) => ({
   attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql },
 });
 
-/** What is sent before the event loop turns goes out in one write: a system call each would cost more than the statements. */
-function inOneWrite({ connection: { stream } }: pg.PoolClient): void {
-  stream.cork();
-  process.nextTick(() => stream.uncork());
+/** How a transaction begins, and whether what is sent at one moment is one of its own. */
+interface Opening {
+  sql: string;
+  bursts: boolean;
 }
 
 class PipelinedConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #names: Map<string, string> | undefined;
+  readonly #opening: Opening;
+  /** Whether what is sent now is inside a transaction. */
+  #open = false;
   #ended = false;
   #firstFailure: unknown;
+  /** Of bursts: the end of the last one. */
+  #committed: Promise<pg.QueryResult> | undefined;
 
-  constructor(client: pg.PoolClient, names: Map<string, string> | undefined) {
+  constructor(client: pg.PoolClient, names: Map<string, string> | undefined, opening: Opening) {
     this.#client = client;
     this.#names = names;
+    this.#opening = opening;
   }
 
   /**
-   * Sends what ends the transaction. Work that was given up may still be running: whatever it sends from now on would run
-   * outside the transaction, with the login's own rights, so it is refused.
+   * Begins what is not begun. What is sent before the event loop turns goes out in one write: a system call each would cost
+   * more than the statements. For the same reason statements of a read that are sent together are a transaction of their
+   * own, whose COMMIT goes with them; READ COMMITTED gives each statement its own view in any case.
+   */
+  begin(): Promise<unknown> {
+    const { stream } = this.#client.connection;
+    stream.cork();
+    if (this.#open) {
+      process.nextTick(() => stream.uncork());
+      return Promise.resolve();
+    }
+    this.#open = true;
+    const begun = this.#client.query(this.#opening.sql);
+    begun.catch(() => {});
+    const { promise, resolve } = Promise.withResolvers<pg.QueryResult>();
+    if (this.#opening.bursts) {
+      this.#committed = promise;
+      promise.catch(() => {});
+    }
+    process.nextTick(() => {
+      if (this.#opening.bursts) {
+        this.#open = false;
+        resolve(this.#client.query('commit'));
+      }
+      stream.uncork();
+    });
+    return begun;
+  }
+
+  /**
+   * Sends what ends the transaction, where that is not under way. Work that was given up may still be running: whatever it
+   * sends from now on would run outside the transaction, with the login's own rights, so it is refused.
    */
   end(command: 'commit' | 'rollback'): Promise<pg.QueryResult> {
     this.#ended = true;
-    inOneWrite(this.#client);
-    return this.#client.query(command);
+    return this.#committed ?? this.#client.query(command);
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -108,7 +145,7 @@ class PipelinedConnection implements DatabaseConnection {
     const query: pg.QueryConfig = { text: sql, values: [...parameters] };
     const name = this.#nameOf(sql);
     if (name) query.name = name;
-    inOneWrite(this.#client);
+    void this.begin();
     const { rows, rowCount } = await traced('statement', statementOf(sql), () => this.#client.query(query)).catch(
       (error: unknown) => {
         this.#firstFailure ??= error;
@@ -257,22 +294,24 @@ export class Database {
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, credential, lockTimeoutMs }: TransactionOptions,
+    { write = false, snapshot = false, credential, lockTimeoutMs }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
+    const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
+    const limits =
+      `set local statement_timeout = ${this.#statementTimeoutMs}` +
+      (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`);
     const client = await this.pool.connect();
-    const connection = new PipelinedConnection(client, this.#names);
-    inOneWrite(client);
-    const begun = client.query(
-      `begin${write ? '' : ' read only'}; ${this.#becomeTenant}${setting}; set local statement_timeout = ${this.#statementTimeoutMs}` +
-        (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`),
-    );
+    const connection = new PipelinedConnection(client, this.#names, {
+      sql: `begin${mode}; ${this.#becomeTenant}${setting}; ${limits}`,
+      bursts: !write && !snapshot,
+    });
+    const begun = connection.begin();
     const checked = credential
       ? connection.executeQuery(checkOf(accountId, credential)).catch((error: unknown) => {
           throw isDatabaseError(error) && error.code === DIVISION_BY_ZERO ? unauthorized() : error;
         })
       : begun;
-    begun.catch(() => {});
     checked.catch(() => {});
     let answered = false;
     const trailing: Promise<unknown>[] = [];

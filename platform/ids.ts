@@ -67,10 +67,15 @@ function expandKey(secret: string): Key {
   };
 }
 
+const WORD = 2 ** 32;
+
+/** Two bytes of kind, six of company, eight of number. */
 function writeBlock(block: Buffer, offset: number, kind: Kind, account: number, number: number) {
   block.writeUInt16BE(KINDS[kind].code, offset);
-  block.writeUIntBE(account, offset + 2, 6);
-  block.writeBigUInt64BE(BigInt(number), offset + 8);
+  block.writeUInt16BE(Math.floor(account / WORD), offset + 2);
+  block.writeUInt32BE(account % WORD, offset + 4);
+  block.writeUInt32BE(Math.floor(number / WORD), offset + 8);
+  block.writeUInt32BE(number % WORD, offset + 12);
 }
 
 /** Seals and opens the ids of every company, with one key or several (the newest first). */

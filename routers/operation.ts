@@ -21,10 +21,12 @@ import {
 } from '../platform/errors.ts';
 import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/idempotency.ts';
 import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
+import { type JsonText, jsonObject, jsonText } from '../platform/json-text.ts';
 import type { Principal, Scope } from '../platform/principal.ts';
 import type { QuotaState } from '../platform/quota.ts';
 import { maxLagSeconds } from '../platform/replica.ts';
 import { traced } from '../platform/tracing.ts';
+import { sealer } from './shared/sealing.ts';
 import { type IdSite, idSites, pathOf } from './shared/walk.ts';
 
 type Method = 'GET' | 'POST' | 'PUT';
@@ -55,7 +57,9 @@ interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
   output: Output;
   /** The whole message of a 400 for these problems, where the specification words it. */
   badInputMessage?(problems: readonly FieldProblem[]): string | undefined;
-  handler(call: OperationContext & { input: z.output<z.ZodObject<Shape>> }): Promise<z.input<Output>>;
+  handler(
+    call: OperationContext & { input: z.output<z.ZodObject<Shape>> },
+  ): Promise<z.input<Output> | JsonText<z.input<Output>>>;
 }
 
 const t = initTRPC.context<CallContext>().create({
@@ -124,7 +128,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const meta: OperationMeta = { title, description, rest, alias, scope, oauthWrite, destructive, input, output };
   const write = scope === 'svc.write';
   const inputIds = idSites(input);
-  const outputIds = idSites(output);
+  const sealed = sealer(output);
 
   function parse(raw: unknown) {
     const parsed = input.safeParse(withoutNulls(raw ?? {}));
@@ -146,7 +150,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     }
   }
 
-  async function run(ctx: CallContext & { principal: Principal }, raw: unknown): Promise<unknown> {
+  async function run(ctx: CallContext & { principal: Principal }, raw: unknown): Promise<JsonText> {
     const { parsed, key, maxLag } = await read(ctx, raw);
     const { service, principal, requestId } = ctx;
     const { accountId } = principal;
@@ -163,7 +167,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     ctx.headers['X-Lag'] = String(Math.ceil(older.lagSeconds * 1000) / 1000);
     return older.value;
 
-    async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<unknown> {
+    async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<JsonText> {
       const exist = checkIds(db, accountId, opened);
       exist.catch(() => {});
       if (refused) {
@@ -175,7 +179,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         if (earlier) {
           const { value, headers }: KeptAnswer = JSON.parse(earlier.replay);
           Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
-          return value;
+          return jsonText(value);
         }
       }
       const written: { kind: Kind; id: number }[] = [];
@@ -200,9 +204,8 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
       });
       answer.catch(() => {});
       await exist;
-      const root: { value: unknown } = { value: await answer };
-      sealIds(service.ids, accountId, outputIds(root));
-      if (service.checkOutputs) checkOutput(root.value);
+      const value = sealed(service.ids, accountId, await answer);
+      if (service.checkOutputs) checkOutput(value.parse());
       if (write) {
         if (written.length === 0) throw new Error(`${alias} wrote without an audit record`);
         const common = { account_id: accountId, actor: principal.actor, door: ctx.door, operation: alias };
@@ -216,10 +219,9 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
       }
       Object.assign(ctx.headers, headers);
       if (key !== undefined) {
-        const kept: KeptAnswer = { value: root.value, headers };
-        later(keepAnswer(db, accountId, key, JSON.stringify(kept)));
+        later(keepAnswer(db, accountId, key, jsonObject<KeptAnswer>({ value, headers }).text));
       }
-      return root.value;
+      return value;
     }
   }
 
@@ -334,16 +336,6 @@ async function checkIds(db: Db, accountId: number, sites: readonly IdSite[]): Pr
   const missing = sites.filter(({ mark, container, key }) => !found.has(`${mark.kind} ${container[key]}`));
   const worst = missing.find(({ mark }) => mark.unknown === 'notFound') ?? missing[0];
   if (worst) throw unresolved(worst);
-}
-
-/** Numbers become sealed ids in place, a page at a time. */
-function sealIds(ids: Ids, accountId: number, sites: readonly IdSite[]): void {
-  const sealed = ids.sealAll(
-    accountId,
-    sites.map(({ mark, container, key }) => ({ kind: mark.kind, number: Number(container[key]) })),
-  );
-  for (const [index, { container, key }] of sites.entries())
-    container[key] = container[key] === null ? '' : sealed[index];
 }
 
 const RETRIED = new Set(['40001', '40P01']);

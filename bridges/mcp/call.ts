@@ -4,6 +4,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { CallContext } from '../../platform/context.ts';
 import { ApiError, asApiError, badField, badInput, fieldName } from '../../platform/errors.ts';
 import { idempotencyKey } from '../../platform/idempotency.ts';
+import { type JsonText, jsonObject } from '../../platform/json-text.ts';
 import type { Principal } from '../../platform/principal.ts';
 import { admit } from '../../routers/operation.ts';
 import { unknownKeys } from '../../routers/shared/walk.ts';
@@ -18,7 +19,7 @@ const FOR_KEYS_ALONE =
   'oportunidades y mover oportunidades entre etapas.';
 
 /** Calls a tool by name. A JSON-RPC error for an unknown one; every other failure is a result with `isError`. */
-export async function callTool({ call, principal }: Caller, name: string, args: Arguments): Promise<CallToolResult> {
+export async function callTool({ call, principal, answers }: Caller, name: string, args: Arguments): Promise<CallToolResult> {
   const tool = toolNamed(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
   const { log } = call.service;
@@ -27,7 +28,8 @@ export async function callTool({ call, principal }: Caller, name: string, args: 
   let status = 200;
   try {
     // Messages of a batch share the request, and nothing else.
-    return answer(tool, await run(tool, principal, { ...call, principal, headers: {} }, args));
+    const data = await run(tool, principal, { ...call, principal, headers: {} }, args);
+    return answers.add(tool.wrapped ? jsonObject({ data }) : data);
   } catch (error) {
     const known = asApiError(error);
     status = known.status;
@@ -45,7 +47,7 @@ export async function callTool({ call, principal }: Caller, name: string, args: 
 }
 
 /** The scope, the quota, then the arguments: ENV-09. */
-async function run(tool: Tool, principal: Principal, call: CallContext, args: Arguments): Promise<unknown> {
+async function run(tool: Tool, principal: Principal, call: CallContext, args: Arguments): Promise<JsonText> {
   const { operation } = tool;
   if (isForKeysAlone(principal, operation)) throw new ApiError('forbidden', FOR_KEYS_ALONE);
   await admit(call, operation.scope);
@@ -71,11 +73,6 @@ function givenKey(key: unknown): string | undefined {
   if (key === undefined || key === null) return undefined;
   if (typeof key !== 'string') throw badField(IDEMPOTENCY_ARGUMENT, 'se esperaba un texto');
   return idempotencyKey(key, IDEMPOTENCY_ARGUMENT);
-}
-
-function answer(tool: Tool, data: unknown): CallToolResult {
-  const structuredContent = tool.wrapped ? { data } : data;
-  return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
 /** What went wrong, each argument at fault, how long to wait, and the tool that gives the identifier that was wrong. */

@@ -7,6 +7,7 @@ import type { Principal } from '../../platform/principal.ts';
 import { confirm } from '../../routers/operation.ts';
 import { resourceOf } from '../oauth/metadata.ts';
 import type { Operation } from '../operations.ts';
+import { Answers } from './answers.ts';
 
 /** The caller as the SDK carries it from the request to the handlers of its messages. */
 export class Caller implements AuthInfo {
@@ -17,6 +18,7 @@ export class Caller implements AuthInfo {
   readonly principal: Principal;
   /** The areas whose tools it wants listed. */
   readonly areas: ReadonlySet<string>;
+  readonly answers = new Answers();
 
   constructor(call: CallContext, principal: Principal, areas: ReadonlySet<string>) {
     this.call = call;

@@ -68,8 +68,14 @@ export function keepSession(service: Service, reply: FastifyReply, token: string
   else reply.clearCookie(name, cookieOptions(service));
 }
 
-/** Where a person signs in and then goes on to `next`, a path of ours. */
-export const signInAddress = (next: string) => `/signin?${new URLSearchParams({ next })}`;
+/** Of an address that is sent in a header: browsers and proxies refuse heads of more than some 8 to 16 kB. */
+export const LONGEST_ADDRESS = 4_000;
+
+/** Where a person signs in and then goes on to `next`, a path of ours; one that is too long, encoded, is forgotten. */
+export function signInAddress(next: string): string {
+  const address = `/signin?${new URLSearchParams({ next })}`;
+  return address.length > LONGEST_ADDRESS ? '/signin' : address;
+}
 
 /** The value of a form's hidden field `csrf`: of this browser and this session alone. */
 export function csrfToken(request: FastifyRequest): string {

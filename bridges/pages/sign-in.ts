@@ -4,7 +4,7 @@ import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { endSession, signIn } from '../../platform/users.ts';
 import { html } from './layout.ts';
-import { currentUser, keepSession } from './session.ts';
+import { currentUser, keepSession, LONGEST_ADDRESS } from './session.ts';
 import { addPage, HOME, notice, problemOf, type Visit } from './visit.ts';
 
 export function addSignIn(app: FastifyInstance, service: Service): void {
@@ -53,7 +53,7 @@ export function localPath(next: string): string {
   if (!url || url.origin !== base || !next.startsWith('/')) return HOME;
   const path = url.pathname + url.search + url.hash;
   // `/.//host` is a path of ours until it is written out.
-  return path.startsWith('//') ? HOME : path;
+  return path.startsWith('//') || path.length > LONGEST_ADDRESS ? HOME : path;
 }
 
 function sendForm(

@@ -16,8 +16,7 @@ export async function* exportAccountFile(database: Database, accountId: number):
   const { readable, writable } = new TransformStream<string[], string[]>();
   const writer = writable.getWriter();
   const exported = database
-    .transaction(accountId, {}, async (db) => {
-      await rows(db, 'set transaction isolation level repeatable read', []);
+    .transaction(accountId, { snapshot: true }, async (db) => {
       for await (const page of pages(db, accountId)) await writer.write(page);
     })
     .then(

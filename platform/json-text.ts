@@ -1,0 +1,31 @@
+// JSON that is text already: what the database wrote, or what an earlier call answered, goes on without being read.
+
+/** A value as its JSON text, in one line. */
+export class JsonText<Value = unknown> {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  parse(): Value {
+    return JSON.parse(this.text);
+  }
+
+  /** For who makes JSON of what it stands in. */
+  toJSON(): Value {
+    return this.parse();
+  }
+}
+
+export const jsonText = <Value>(value: Value): JsonText<Value> => new JsonText(JSON.stringify(value) ?? 'null');
+
+type Properties<Value> = { [Name in keyof Value]: Value[Name] | JsonText<Value[Name]> };
+
+/** An object, of whose properties some are text already. */
+export const jsonObject = <Value extends object>(properties: Properties<Value>): JsonText<Value> =>
+  new JsonText(
+    `{${Object.entries(properties)
+      .map(([name, value]) => `${JSON.stringify(name)}:${(value instanceof JsonText ? value : jsonText(value)).text}`)
+      .join(',')}}`,
+  );

@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startServer } from '../helpers/world.ts';
+import { HOME, makePerson, openBrowser, PASSWORD } from '../pages/browser.ts';
 
 test('[ENV-01] an expectation that nobody knows changes nothing: it was a 417 without a body', async () => {
   await using server = await startServer();
@@ -50,3 +51,13 @@ test.each(['/api/v1/clients', '/consultarClientes', '/trpc/clients.list', '/mcp'
     expect(told.get('allow')).toMatch(/GET|POST/);
   },
 );
+
+test('a long address that asks for a sign-in was sent back in a header that no client reads', async () => {
+  await using server = await startServer();
+  const long = `/settings/integrations?x=${'%F0%9F%99%82'.repeat(1000)}`;
+  const asked = await fetch(server.url + long, { redirect: 'manual' });
+  expect([asked.status, asked.headers.get('location')]).toEqual([303, '/signin']);
+  const { email } = await makePerson(server);
+  const { location } = await openBrowser(server.url).signIn(email, PASSWORD, long);
+  expect(location).toBe(HOME);
+});

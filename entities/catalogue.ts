@@ -17,13 +17,24 @@ export const ProductFamily = defineEntity({
   tableName: 'product_families',
   ...isolated,
   indexes: [uniqueRef('product_families')],
-  properties: { ...record('product_families'), title: alphabetical() },
+  properties: {
+    ...record('product_families'),
+    title: alphabetical(),
+    card: p.text().generated(`(('{"familiaId":' || id || ',"titulo":' || json_text(title) || '}')) stored`),
+  },
 });
+
+const CARD = `(((((((((((((('"articuloId":' || id) || ',"referencia":') || json_text(reference)) || ',"sku":') || json_text(sku)) ||
+  ',"codigo_ean":') || json_text(ean)) || ',"descripcion":') || json_text(description)) || ',"iva":') || vat) || ',"coste":') || cost) ||
+  ',"stock_minimo":') || minimum_stock`;
 
 /** By price-list number: the price without VAT and, where the list has it, the one with. */
 export type Prices = Record<string, readonly [price: number, withVat: number | null]>;
 
-/** Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. */
+/**
+ * Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. `card`, and the
+ * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_product_cards.sql).
+ */
 export const Product = defineEntity({
   name: 'Product',
   tableName: 'products',
@@ -49,6 +60,9 @@ export const Product = defineEntity({
     prices: p.json<Prices>().defaultRaw(`'{}'::jsonb`),
     minimumStock: decimal().default(0),
     search: p.text(),
+    card: p.text().generated(`(${CARD}) stored`),
+    priceEntries: p.text().generated('(price_entries(prices)) stored'),
+    priceCount: p.integer().generated('(price_count(prices)) stored'),
   },
 });
 

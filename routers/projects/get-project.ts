@@ -20,8 +20,8 @@ export const getProject = operation({
   async handler({ input, db, accountId, today, principal: { timeZone } }) {
     const { proyectoId, fecha_inicio, fecha_fin } = input;
     const ids = sql`select p.id from projects p where p.account_id = ${accountId} and p.id = ${proyectoId}`;
-    const [[found], tasks] = await Promise.all([
-      readProjects(db, ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin }),
+    const [{ rows }, tasks] = await Promise.all([
+      readProjects(db, { total: sql`select 1`, ids }, { accountId, timeZone, from: fecha_inicio, to: fecha_fin }),
       db
         .selectFrom('tasks as t')
         .where('t.account_id', '=', accountId)
@@ -31,6 +31,7 @@ export const getProject = operation({
         .select((eb) => eb.fn.countAll<number>().filterWhere(overdue(today)).as('overdue'))
         .executeTakeFirstOrThrow(),
     ]);
+    const [found] = rows.parse();
     if (!found) throw notFound('proyectoId');
     return { proyecto: { ...found, num_tareas: tasks.total, tareas_vencidas: tasks.overdue } };
   },

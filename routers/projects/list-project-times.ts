@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { WORKED_SECONDS } from '../../entities/economics/facts.ts';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { LONG_PAGE, optionalDates, page, paged, pageOf } from '../shared/schemas.ts';
@@ -27,17 +28,16 @@ export const listProjectTimes = operation({
     const selected = timeEntriesWithin(db, { accountId, timeZone, ...input }).where(
       sql<boolean>`(t.project_id = ${proyectoId} or t.project_id is null and t.task_id = any(${tasks}))`,
     );
-    const [{ total, hours }, fichajes] = await Promise.all([
-      selected
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .select(
-          sql<number>`round(coalesce(sum(${WORKED_SECONDS}) filter (where exit_at is not null), 0) / 3600, 2)`.as(
-            'hours',
-          ),
-        )
-        .executeTakeFirstOrThrow(),
-      readTimeEntries(db, selected, input, timeZone),
+    const worked = sql<number>`round(coalesce(sum(${WORKED_SECONDS}) filter (where exit_at is not null), 0) / 3600, 2)`;
+    const [{ hours }, { total, rows }] = await Promise.all([
+      selected.select(worked.as('hours')).executeTakeFirstOrThrow(),
+      readTimeEntries(
+        db,
+        { selected, total: selected.select((eb) => eb.fn.countAll<number>().as('total')) },
+        input,
+        timeZone,
+      ),
     ]);
-    return { total_horas: hours, total_fichajes: total, ...pageOf(total, input), fichajes };
+    return jsonObject({ total_horas: hours, total_fichajes: total, ...pageOf(total, input), fichajes: rows });
   },
 });

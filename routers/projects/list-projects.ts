@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { jsonObject } from '../../platform/json-text.ts';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
@@ -32,15 +33,8 @@ export const listProjects = operation({
     const where = sql.join(filters, sql` and `);
     const ids = sql`select p.id from projects p where ${where}
       order by p.number desc, p.id desc limit ${limit(input)} offset ${offset(input)}`;
-    const [counted, rows] = await Promise.all([
-      sql<{ total: number }>`select count(*) as total from projects p where ${where}`.execute(db),
-      readProjects(db, ids, { accountId, timeZone, from: fecha_inicio, to: fecha_fin }),
-    ]);
-    const total = counted.rows[0]?.total ?? 0;
-    return {
-      total_proyectos: total,
-      ...pageOf(total, input),
-      proyectos: rows,
-    };
+    const total = sql`select count(*) from projects p where ${where}`;
+    const found = await readProjects(db, { total, ids }, { accountId, timeZone, from: fecha_inicio, to: fecha_fin });
+    return jsonObject({ total_proyectos: found.total, ...pageOf(found.total, input), proyectos: found.rows });
   },
 });

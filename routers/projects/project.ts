@@ -1,10 +1,10 @@
 // How projects are read and shown, with their economics: one statement for a page of them.
-import { type RawBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { type EconomicsRange, type EconomicsRow, economics, economicsOf, projectEconomics } from './economics.ts';
+import { jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { type EconomicsRange, economics, projectEconomics } from './economics.ts';
 
 /** The `cliente` block of projects and of the client list. */
 export const client = z.object({
@@ -64,22 +64,17 @@ export const project = z.object({
   economico: economics,
 });
 
-interface ProjectRow extends EconomicsRow, ClientRow {
-  id: number;
-  number: string;
-  description: string;
-  budgeted_cost: number;
-  budgeted_sales: number;
-  state_id: number | null;
-  state: string | null;
-}
-
-/** The projects in `ids` (a query with a column `id`), by number, highest first; the range bounds their economics. PRJ-02 */
-export async function readProjects(db: Db, ids: RawBuilder<unknown>, range: EconomicsRange) {
+/**
+ * The projects in `ids` (a query with a column `id`), by number, highest first, and how many there are in all; the range bounds
+ * their economics. PRJ-02
+ */
+export function readProjects(
+  db: Db,
+  { total, ids }: { total: Expression<unknown>; ids: RawBuilder<unknown> },
+  range: EconomicsRange,
+) {
   const { accountId } = range;
-  const rows = await rowsOf(
-    db,
-    sql<ProjectRow>`
+  const rows = sql`
     select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, p.client_id, c.legal_name, c.trade_name,
       c.tax_id, c.email, c.phone, c.mobile, c.allows_email, c.allows_whatsapp, c.allows_sms, c.allows_images,
       p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
@@ -87,16 +82,40 @@ export async function readProjects(db: Db, ids: RawBuilder<unknown>, range: Econ
     join projects p on p.account_id = ${accountId} and p.id = e.project_id
     left join clients c on c.account_id = p.account_id and c.id = p.client_id
     left join project_states s on s.account_id = p.account_id and s.id = p.state_id
-    order by p.number desc, p.id desc`,
-  );
-  return rows.map((row) => ({
-    proyectoId: row.id,
-    numero: row.number,
-    descripcion: row.description,
-    cliente: clientOf(row),
-    estado: { estadoId: row.state_id, titulo: row.state ?? '' },
-    presupuesto_coste: row.budgeted_cost,
-    presupuesto_venta: row.budgeted_sales,
-    economico: economicsOf(row),
-  }));
+    order by p.number desc, p.id desc`;
+  return jsonPage<z.input<typeof project>>(db, { total, rows, row: ROW });
 }
+
+const ROW = jsonOf<z.input<typeof project>>({
+  proyectoId: plain('id'),
+  numero: text('number'),
+  descripcion: text('description'),
+  cliente: {
+    clienteId: plain('client_id'),
+    nombre_fiscal: text(`coalesce(legal_name, '')`),
+    nombre_comercial: text(`coalesce(trade_name, '')`),
+    cif: text(`coalesce(tax_id, '')`),
+    email: text(`coalesce(email, '')`),
+    telefono: text(`coalesce(phone, '')`),
+    movil: text(`coalesce(mobile, '')`),
+    rgpd: {
+      comunicaciones_email: plain('allows_email'),
+      comunicaciones_whatsapp: plain('allows_whatsapp'),
+      comunicaciones_sms: plain('allows_sms'),
+      tratamiento_imagenes: plain('allows_images'),
+    },
+  },
+  estado: { estadoId: plain('state_id'), titulo: text(`coalesce(state, '')`) },
+  presupuesto_coste: plain('budgeted_cost'),
+  presupuesto_venta: plain('budgeted_sales'),
+  economico: {
+    ventas: plain('sales'),
+    compras: plain('purchases'),
+    coste_personal: plain('staff'),
+    coste_maquinaria: plain('machines'),
+    costes: plain('costs'),
+    resultado: plain('result'),
+    margen: plain('margin'),
+    horas: plain('hours'),
+  },
+});

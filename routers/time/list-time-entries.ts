@@ -1,3 +1,4 @@
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { LONG_PAGE, page, paged, pageOf, requiredDates } from '../shared/schemas.ts';
@@ -24,19 +25,23 @@ export const listTimeEntries = operation({
     const selected = timeEntriesWithin(db, { accountId, timeZone, ...input })
       .$if(empleadoId !== undefined, (q) => q.where('t.employee_id', '=', empleadoId ?? 0))
       .$if(proyectoId !== undefined, (q) => q.where('t.project_id', '=', proyectoId ?? 0));
-    const all = db
+    const kept = db
       .selectFrom('time_entry_days')
       .where('account_id', '=', accountId)
       .where('day', '>=', fecha_inicio)
       .where('day', '<=', fecha_fin);
-    const [{ total }, fichajes] = await Promise.all([
-      empleadoId === undefined && proyectoId === undefined
-        ? all
-            .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('entries'), eb.lit(0)).as('total'))
-            .executeTakeFirstOrThrow()
-        : selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      readTimeEntries(db, selected, input, timeZone),
-    ]);
-    return { total_fichajes: total, ...pageOf(total, input), fichajes };
+    const { total, rows } = await readTimeEntries(
+      db,
+      {
+        selected,
+        total:
+          empleadoId === undefined && proyectoId === undefined
+            ? kept.select((eb) => eb.fn.sum<number>('entries').as('total'))
+            : selected.select((eb) => eb.fn.countAll<number>().as('total')),
+      },
+      input,
+      timeZone,
+    );
+    return jsonObject({ total_fichajes: total, ...pageOf(total, input), fichajes: rows });
   },
 });

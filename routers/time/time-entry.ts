@@ -1,10 +1,10 @@
 // How time entries are read and shown.
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
+import { bare, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
 import { instantsOf } from '../shared/local-days.ts';
-import { rowsOf } from '../shared/rows.ts';
 import { limit, offset, person } from '../shared/schemas.ts';
 
 const clocking = z.object({ fecha: z.string(), hora: z.string(), metodo: z.string() });
@@ -39,40 +39,44 @@ export function timeEntriesWithin(db: Db, { accountId, timeZone, fecha_inicio, f
     .where('t.entry_at', '<', until);
 }
 
-/** One page of them as `timeEntry`, by entry, then id. FIC-02..04 */
+/** A page of them as `timeEntry`, by entry, then id, and how many there are in all. FIC-02..04 */
 export async function readTimeEntries(
   db: Db,
-  selected: ReturnType<typeof timeEntriesWithin>,
+  { total, selected }: { total: Expression<unknown>; selected: ReturnType<typeof timeEntriesWithin> },
   page: { pagina: number; por_pagina: number },
   timeZone: string,
 ) {
-  const local = (column: 'entry_at' | 'exit_at') =>
-    sql<string>`to_char(t.${sql.ref(column)} at time zone ${timeZone}, 'YYYY-MM-DDHH24:MI')`;
-  const rows = await rowsOf(
-    db,
-    selected
-      .innerJoin('employees as e', (join) =>
-        join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.employee_id'),
-      )
-      .select(['t.id', 't.employee_id', 'e.first_name', 'e.last_name', 't.entry_method', 't.exit_method'])
-      .select(['t.hours', 't.project_id', 't.task_id', 't.notes'])
-      .select([local('entry_at').as('entry'), local('exit_at').as('exit')])
-      .orderBy('t.entry_at')
-      .orderBy('t.id')
-      .limit(limit(page))
-      .offset(offset(page)),
-  );
-  return rows.map((row) => ({
-    fichajeId: row.id,
-    empleado: { empleadoId: row.employee_id, nombre: row.first_name, apellidos: row.last_name },
-    entrada: localMoment(row.entry, row.entry_method),
-    salida: row.exit ? localMoment(row.exit, row.exit_method ?? '') : { fecha: null, hora: null, metodo: null },
-    abierto: !row.exit,
-    horas: row.hours ?? 0,
-    proyectoId: row.project_id,
-    tareaId: row.task_id,
-    observaciones: row.notes,
-  }));
+  const local = (column: 'entry_at' | 'exit_at') => sql<string>`(t.${sql.ref(column)} at time zone ${timeZone})::text`;
+  const rows = selected
+    .innerJoin('employees as e', (join) =>
+      join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.employee_id'),
+    )
+    .select(['t.id', 't.employee_id', 'e.first_name', 'e.last_name', 't.entry_method', 't.exit_method'])
+    .select(['t.hours', 't.project_id', 't.task_id', 't.notes'])
+    .select([local('entry_at').as('entry'), local('exit_at').as('exit')])
+    .orderBy('t.entry_at')
+    .orderBy('t.id')
+    .limit(limit(page))
+    .offset(offset(page));
+  return jsonPage<z.input<typeof timeEntry>>(db, { total, rows, row: ROW });
 }
 
-const localMoment = (local: string, metodo: string) => ({ fecha: local.slice(0, 10), hora: local.slice(10), metodo });
+/** `local` reads `2026-01-31 08:05:00`. */
+const moment = (local: string, method: string) =>
+  jsonOf<z.input<typeof clocking>>({
+    fecha: bare(`left(${local}, 10)`),
+    hora: bare(`substr(${local}, 12, 5)`),
+    metodo: text(method),
+  });
+
+const ROW = jsonOf<z.input<typeof timeEntry>>({
+  fichajeId: plain('id'),
+  empleado: { empleadoId: plain('employee_id'), nombre: text('first_name'), apellidos: text('last_name') },
+  entrada: moment('entry', 'entry_method'),
+  salida: moment('exit', 'exit_method'),
+  abierto: plain('exit is null'),
+  horas: plain('hours'),
+  proyectoId: plain('project_id'),
+  tareaId: plain('task_id'),
+  observaciones: text('notes'),
+});

@@ -5,12 +5,13 @@ import { entities } from '../../entities/index.ts';
 import { migrate } from '../../platform/migrations.ts';
 import { ownDatabase } from '../helpers/own-database.ts';
 
-// What the migrations state and the entities don't: foreign keys and the search indexes. The default of an id is read
-// back from the catalogue with a cast, so it always counts as different; isolation.test.ts looks at it.
+// What the migrations state and the entities don’t: foreign keys, search indexes, the functions of generated columns. The
+// default of an id is read back from the catalogue with a cast, so it always counts as different; isolation.test.ts looks at it.
 const BESIDE_THE_ENTITIES = [
   /^set names 'utf8'$/,
   /^alter table "\w+" drop constraint "\w+_fk"$/,
   /^drop index "(products|clients|contacts)_search"$/,
+  /^drop function if exists "(json_text|price_entries|price_count)"/,
   /^alter table "(\w+)" alter column "id" set default nextval\('\1_id_seq'\)$/,
 ];
 
@@ -34,10 +35,10 @@ test('a schema that differs from the entities in any of these ways is noticed', 
   await using database = await ownDatabase();
   let known = 0;
   for (const change of [
-    'alter table products drop column ean',
+    'alter table employees drop column email',
     'alter table products add column colour text',
     'alter table products alter column description drop not null',
-    'alter table products alter column minimum_stock type double precision',
+    'alter table projects alter column budgeted_cost type double precision',
     'alter table clients alter column trade_name drop default',
     `alter table accounts alter column time_zone set default 'UTC'`,
     'alter table opportunities drop constraint opportunities_state_check',

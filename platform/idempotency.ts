@@ -40,7 +40,8 @@ export async function claimKey(
     returning 1`
     .execute(db)
     .catch((error: unknown) => {
-      if (isDatabaseError(error) && error.code === LOCK_NOT_AVAILABLE) {
+      // Without a place in the table the wait was for the whole of it, which somebody else has locked: no call of ours.
+      if (isDatabaseError(error) && error.code === LOCK_NOT_AVAILABLE && error.where) {
         throw new ApiError('stillRunning', 'La primera llamada con esta clave de idempotencia sigue en curso', {
           retryAfterSeconds: 1,
         });

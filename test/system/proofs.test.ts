@@ -33,13 +33,19 @@ test('[ENV-01] [ENV-04] npm run prove:input, with few requests', { timeout: PROO
 test('[IDEM-01] npm run prove:once, with two kills and a restart', { timeout: PROOF_MS }, async () => {
   const printed = await prove('once.ts', '--kills', '2', '--restarts', '1');
   expect(printed).toMatch(/^calls acknowledged +[1-9]/m);
+  expect(printed).toMatch(/^the connector +[1-9]/m);
   expect(printed).toMatch(/^starts of the service +[3-9]/m);
   expect(printed).toMatch(/^violations +0$/m);
 });
 
-test('[ENV-04] npm run prove:load, for seconds', { timeout: PROOF_MS }, async () => {
-  const printed = await prove('load.ts', '--seconds', '4', '--away', '1');
-  expect(printed).toMatch(/^\d times as much +[\d,]+ +[1-9][\d,]* +[1-9][\d,]* +0 /m);
-  expect(printed).toMatch(/^the database away +\d+ +0 +[1-9]\d* +0 /m);
+test('[ENV-04] [IDEM-01] npm run prove:load, for seconds', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('load.ts', '--seconds', '3', '--away', '1', '--held', '2');
+  // Served, refused with 503, waiting for the same call (409), and anything else.
+  expect(printed).toMatch(/^\d times as much +[\d,]+ +[1-9][\d,]* +[1-9][\d,]* +0 +0 /m);
+  expect(printed).toMatch(/^the database away +\d+ +0 +[1-9]\d* +0 +0 /m);
+  expect(printed).toMatch(/^PostgreSQL takes no connection +\d+ +0 +[1-9]\d* +0 +0 /m);
+  expect(printed).toMatch(/^a table locked: writes +\d+ +\d+ +[1-9]\d* +\d+ +0 /m);
+  // Where nothing can be mounted, it says so.
+  expect(printed).toMatch(/^(none for its log: writes +\d+ +\d+ +[1-9]\d* +\d+ +0 |A FULL DISK WAS NOT TRIED)/m);
   expect(printed).toContain('The service holds under load.');
 });

@@ -1,0 +1,80 @@
+// What the proofs under load stand on: two processes behind a proxy, on a PostgreSQL of their own, with a company in it.
+import { operations } from '../../../bridges/operations.ts';
+import { exampleAccount, examples } from '../../helpers/examples.ts';
+import { type Call, callsOf } from '../doors.ts';
+import { records } from '../once/writes.ts';
+import { newApiKey, newCompany } from '../stand.ts';
+import { type OwnPostgres, type Supervised, standOn, startOwnPostgres, supervise } from '../supervisor.ts';
+import { Client } from './client.ts';
+import { roundRobin } from './proxy.ts';
+import type { Report } from './report.ts';
+
+/** Small, so that 200 connections are more than the two processes let wait. */
+const POOL = { DATABASE_POOL: '5', DATABASE_QUEUE: '20' };
+/** Connections to the database that the two have together. */
+export const POOLED = 10;
+/** How long a call waits for one of them. */
+export const WAIT_MS = 5_000;
+
+const READS = ['products.list', 'invoices.list', 'contacts.list', 'timeEntries.list'];
+
+export interface Pair {
+  postgres: OwnPostgres;
+  services: readonly Supervised[];
+  /** Where both are reached. */
+  url: string;
+  account: number;
+  /** Of a key that may write. */
+  headers: Record<string, string>;
+  /** Calls what it reads, and now and then writes. */
+  client: Client;
+  /** Reads alone. */
+  reader: Client;
+}
+
+export interface PairOptions {
+  /** Where the data of PostgreSQL are, if not with all that is temporary. */
+  folder?: string;
+  /** Milliseconds after which a statement is given up. */
+  statementMs: number;
+}
+
+/** Starts a pair, which ends with the stack. */
+export async function openPair(stack: AsyncDisposableStack, { folder, statementMs }: PairOptions): Promise<Pair> {
+  const postgres = stack.use(await startOwnPostgres(folder));
+  let account: number;
+  let headers: Record<string, string>;
+  {
+    await using stand = await standOn(postgres.url);
+    account = await newCompany(stand, records, exampleAccount);
+    headers = await newApiKey(stand, account);
+  }
+  const settings = { ...POOL, STATEMENT_TIMEOUT_MS: String(statementMs) };
+  const services = await Promise.all([1, 2].map(() => supervise(postgres.url, settings)));
+  for (const service of services) stack.use(service);
+  const { port } = stack.use(await roundRobin(services));
+  const open = (...paths: string[]) => {
+    const client = new Client(port, headers, paths.map(callOf));
+    stack.defer(() => client.close());
+    return client;
+  };
+  return {
+    ...{ postgres, services, account, headers, url: `http://127.0.0.1:${port}` },
+    ...{ client: open(...READS, 'opportunities.move'), reader: open(...READS) },
+  };
+}
+
+/** The example of this operation, by the main path of v1. */
+export function callOf(path: string): Call {
+  const operation = operations.find((one) => one.path === path);
+  const [call] = operation ? callsOf(operation, examples[path] ?? {}) : [];
+  if (!call) throw new Error(`There is no operation ${path}`);
+  return call;
+}
+
+/** Both processes are those that were started: nothing that happened has ended one. */
+export function checkAlive({ services }: Pair, report: Report): void {
+  for (const { starts, endedByItself } of services) {
+    report.check(starts === 1, `A process ended by itself: ${endedByItself.join('\n')}`);
+  }
+}

@@ -1,0 +1,39 @@
+// What stands in front of several processes.
+import { connect, createServer, type Socket } from 'node:net';
+import type { Supervised } from '../supervisor.ts';
+
+export interface Proxy extends AsyncDisposable {
+  port: number;
+}
+
+/** Gives each connection to the next of the services. */
+export async function roundRobin(services: readonly Supervised[]): Promise<Proxy> {
+  const open = new Set<Socket>();
+  let next = 0;
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const service = services[next++ % services.length];
+    const far = connect({ port: Number(new URL(service?.url() ?? '').port), host: '127.0.0.1', allowHalfOpen: true });
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has a port');
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

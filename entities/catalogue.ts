@@ -20,11 +20,11 @@ export const ProductFamily = defineEntity({
   properties: {
     ...record('product_families'),
     title: alphabetical(),
-    card: p.text().generated(`(('{"familiaId":' || id || ',"titulo":' || json_text(title) || '}')) stored`),
+    card: p.text().generated(`(('{"familiaId":\t21:' || id || '\t,"titulo":' || json_text(title) || '}')) stored`),
   },
 });
 
-const CARD = `(((((((((((((('"articuloId":' || id) || ',"referencia":') || json_text(reference)) || ',"sku":') || json_text(sku)) ||
+const CARD = `(((((((((((((('"articuloId":\t18:' || id) || '\t,"referencia":') || json_text(reference)) || ',"sku":') || json_text(sku)) ||
   ',"codigo_ean":') || json_text(ean)) || ',"descripcion":') || json_text(description)) || ',"iva":') || vat) || ',"coste":') || cost) ||
   ',"stock_minimo":') || minimum_stock`;
 

@@ -29,3 +29,11 @@ export const jsonObject = <Value extends object>(properties: Properties<Value>):
       .map(([name, value]) => `${JSON.stringify(name)}:${(value instanceof JsonText ? value : jsonText(value)).text}`)
       .join(',')}}`,
   );
+
+/** The element of a list of one; undefined of none. */
+export const onlyOf = <Value>({ text }: JsonText<Value[]>): JsonText<Value> | undefined =>
+  text === '[]' ? undefined : new JsonText(text.slice(1, -1));
+
+/** An object with more properties. */
+export const withMore = <Value, More extends object>({ text }: JsonText<Value>, more: More): JsonText<Value & More> =>
+  new JsonText(`${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`);

@@ -1,5 +1,5 @@
 -- What lists of products show of a row stands in it as JSON text, so that a page is put together and not made anew.
--- Generated columns: nobody has to keep them. What they are made by is immutable for a text and for a jsonb.
+-- An id stands as its kind and number between tabs (platform/ids.ts). Generated columns: nobody has to keep them. What they are made by is immutable for a text and for a jsonb.
 create function json_text(value text) returns text language sql immutable parallel safe
   return to_json(value)::text;
 
@@ -14,11 +14,11 @@ create function price_count(prices jsonb) returns int language sql immutable par
 
 alter table products
   add column card text not null generated always as (
-    '"articuloId":' || id || ',"referencia":' || json_text(reference) || ',"sku":' || json_text(sku) ||
+    E'"articuloId":\t18:' || id || E'\t,"referencia":' || json_text(reference) || ',"sku":' || json_text(sku) ||
     ',"codigo_ean":' || json_text(ean) || ',"descripcion":' || json_text(description) || ',"iva":' || vat ||
     ',"coste":' || cost || ',"stock_minimo":' || minimum_stock) stored,
   add column price_entries text not null generated always as (price_entries(prices)) stored,
   add column price_count int not null generated always as (price_count(prices)) stored;
 
 alter table product_families
-  add column card text not null generated always as ('{"familiaId":' || id || ',"titulo":' || json_text(title) || '}') stored;
+  add column card text not null generated always as (E'{"familiaId":\t21:' || id || E'\t,"titulo":' || json_text(title) || '}') stored;

@@ -72,4 +72,4 @@ const pricesOf = (accountId: number) => sql`
 
 /** `product` (product.ts), of which the row holds most as text already. */
 const ROW = new JsonSql(`'{' || card || ',"precios":[' || prices || '],"familia":' ||
-  coalesce(family, '{"familiaId":null,"titulo":""}') || ',"stock":' || stock || ',"bajo_minimo":' || low::text || '}'`);
+  coalesce(family, '{"familiaId":"","titulo":""}') || ',"stock":' || stock || ',"bajo_minimo":' || low::text || '}'`);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
+import { jsonObject, onlyOf, withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { optionalDates } from '../shared/schemas.ts';
@@ -31,8 +32,8 @@ export const getProject = operation({
         .select((eb) => eb.fn.countAll<number>().filterWhere(overdue(today)).as('overdue'))
         .executeTakeFirstOrThrow(),
     ]);
-    const [found] = rows.parse();
+    const found = onlyOf(rows);
     if (!found) throw notFound('proyectoId');
-    return { proyecto: { ...found, num_tareas: tasks.total, tareas_vencidas: tasks.overdue } };
+    return jsonObject({ proyecto: withMore(found, { num_tareas: tasks.total, tareas_vencidas: tasks.overdue }) });
   },
 });

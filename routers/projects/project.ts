@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { idOf, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
 import { type EconomicsRange, economics, projectEconomics } from './economics.ts';
 
 /** The `cliente` block of projects and of the client list. */
@@ -87,11 +87,11 @@ export function readProjects(
 }
 
 const ROW = jsonOf<z.input<typeof project>>({
-  proyectoId: plain('id'),
+  proyectoId: idOf('project', 'id'),
   numero: text('number'),
   descripcion: text('description'),
   cliente: {
-    clienteId: plain('client_id'),
+    clienteId: idOf('client', 'client_id'),
     nombre_fiscal: text(`coalesce(legal_name, '')`),
     nombre_comercial: text(`coalesce(trade_name, '')`),
     cif: text(`coalesce(tax_id, '')`),
@@ -105,7 +105,7 @@ const ROW = jsonOf<z.input<typeof project>>({
       tratamiento_imagenes: plain('allows_images'),
     },
   },
-  estado: { estadoId: plain('state_id'), titulo: text(`coalesce(state, '')`) },
+  estado: { estadoId: idOf('projectState', 'state_id'), titulo: text(`coalesce(state, '')`) },
   presupuesto_coste: plain('budgeted_cost'),
   presupuesto_venta: plain('budgeted_sales'),
   economico: {

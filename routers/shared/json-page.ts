@@ -2,6 +2,7 @@
 // nor builds their rows. For lists that are asked for often and long; rows.ts is for all others.
 import { type Expression, sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
+import { KINDS, type Kind } from '../../platform/ids.ts';
 import { JsonText } from '../../platform/json-text.ts';
 
 /** An SQL expression, never null, for a piece of JSON text. */
@@ -12,6 +13,10 @@ export class JsonSql {
     this.sql = sql;
   }
 }
+
+/** An id, which is sealed on its way out; `none` where it is null. ENV-08 */
+export const idOf = (kind: Kind, expression: string, none: 'null' | '""' = '""') =>
+  new JsonSql(`coalesce(E'\\t${KINDS[kind].code}:' || (${expression}) || E'\\t', '${none}')`);
 
 /** A number or a boolean; null where it is null. */
 export const plain = (expression: string) => new JsonSql(`coalesce((${expression})::text, 'null')`);

@@ -3,7 +3,7 @@ import { type Expression, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { bare, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { bare, idOf, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
 import { instantsOf } from '../shared/local-days.ts';
 import { limit, offset, person } from '../shared/schemas.ts';
 
@@ -70,13 +70,13 @@ const moment = (local: string, method: string) =>
   });
 
 const ROW = jsonOf<z.input<typeof timeEntry>>({
-  fichajeId: plain('id'),
-  empleado: { empleadoId: plain('employee_id'), nombre: text('first_name'), apellidos: text('last_name') },
+  fichajeId: idOf('timeEntry', 'id'),
+  empleado: { empleadoId: idOf('employee', 'employee_id'), nombre: text('first_name'), apellidos: text('last_name') },
   entrada: moment('entry', 'entry_method'),
   salida: moment('exit', 'exit_method'),
   abierto: plain('exit is null'),
   horas: plain('hours'),
-  proyectoId: plain('project_id'),
-  tareaId: plain('task_id'),
+  proyectoId: idOf('project', 'project_id', 'null'),
+  tareaId: idOf('task', 'task_id', 'null'),
   observaciones: text('notes'),
 });

@@ -18,8 +18,10 @@ async function byMark({ admin }: Stand, account: number, query: string): Promise
 export interface Comparison {
   /** The table of operations. */
   rows: (string | number)[][];
-  /** By doors, calls whose answer that was read first was that of an earlier attempt: the service was ended between the
-   * commit and the answer, or the answer was not read. */
+  /**
+   * By doors, calls whose answer that was read first was that of an earlier attempt: the service was ended between the commit
+   * and the answer, or the answer was not read.
+   */
   late: Record<Doors, number>;
 }
 

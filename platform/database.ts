@@ -48,6 +48,8 @@ export interface TransactionOptions {
   /** A read whose statements all see the same moment. Without it each sees what was committed when it came. */
   snapshot?: boolean;
   credential?: CredentialCheck | undefined;
+  /** Its statements are planned once for all values that they may get. */
+  plannedOnce?: boolean | undefined;
   /** Give up waiting for another transaction's lock after this long. */
   lockTimeoutMs?: number;
 }
@@ -294,16 +296,17 @@ export class Database {
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, snapshot = false, credential, lockTimeoutMs }: TransactionOptions,
+    { write = false, snapshot = false, credential, lockTimeoutMs, plannedOnce }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
     const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
-    const limits =
+    const settings =
       `set local statement_timeout = ${this.#statementTimeoutMs}` +
-      (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`);
+      (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`) +
+      (plannedOnce ? '; set local plan_cache_mode = force_generic_plan' : '');
     const client = await this.pool.connect();
     const connection = new PipelinedConnection(client, this.#names, {
-      sql: `begin${mode}; ${this.#becomeTenant}${setting}; ${limits}`,
+      sql: `begin${mode}; ${this.#becomeTenant}${setting}; ${settings}`,
       bursts: !write && !snapshot,
     });
     const begun = connection.begin();

@@ -1,7 +1,7 @@
 // Who calls: with grants.ts the one place where a company comes from (TEN-01). API keys are verified here against their hashes;
 // whether a key is still live is checked again inside each call's own transaction (database.ts), so that a process
 // may remember for a few seconds what a key maps to without ever honouring a revoked one.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
@@ -40,7 +40,7 @@ const NOTE_USE_EVERY_SECONDS = 60;
 const NO_HASH = Buffer.alloc(32);
 
 /** Secrets are 256 random bits, so that one pass of SHA-256 is enough. AUTH-03 */
-export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest();
+export const hashSecret = (secret: string) => hash('sha256', secret, 'buffer');
 
 /** A new API key with its secret. */
 export const newKey = () => ({

@@ -19,7 +19,7 @@ import {
   notFound,
   problemsOf,
 } from '../platform/errors.ts';
-import { claimKey, idempotencyKey, keepAnswer, requestHash } from '../platform/idempotency.ts';
+import { claimKey, earlierAnswer, idempotencyKey, KeyTaken, keepAnswer, requestHash } from '../platform/idempotency.ts';
 import { type Ids, KINDS, type Kind } from '../platform/ids.ts';
 import { type JsonText, jsonObject, jsonText } from '../platform/json-text.ts';
 import type { Principal, Scope } from '../platform/principal.ts';
@@ -53,6 +53,8 @@ interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
   extends Omit<OperationMeta, 'input' | 'output' | 'oauthWrite' | 'destructive'> {
   oauthWrite?: boolean;
   destructive?: boolean;
+  /** Its statements are planned once for all values: planning them anew would take longer than they do. Writes are, unless they say no. */
+  plannedOnce?: boolean;
   input: Shape;
   output: Output;
   /** The whole message of a 400 for these problems, where the specification words it. */
@@ -127,6 +129,8 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const { title, description, rest, alias, scope, oauthWrite = false, destructive = false, output } = spec;
   const meta: OperationMeta = { title, description, rest, alias, scope, oauthWrite, destructive, input, output };
   const write = scope === 'svc.write';
+  // Writes find what they need by its key.
+  const { plannedOnce = write } = spec;
   const inputIds = idSites(input);
   const sealed = sealer(output);
 
@@ -154,18 +158,32 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const { parsed, key, maxLag } = await read(ctx, raw);
     const { service, principal, requestId } = ctx;
     const { accountId } = principal;
+    // Of the body as it was sent: opening its ids changes it.
     const hash = key === undefined ? '' : requestHash(alias, parsed);
     const { opened, refused } = openIds(service.ids, accountId, inputIds({ value: parsed }));
     const credential = credentialOf(service, principal);
     const { now } = credential;
+    const call = key === undefined ? undefined : { accountId, key, hash, now };
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
-    const attempt = () => service.database.transaction(accountId, { write, credential, lockTimeoutMs }, work);
+    const options = { write, credential, lockTimeoutMs, plannedOnce };
+    const attempt = () => service.database.transaction(accountId, options, work);
+    if (call) return onceForKey(attempt, replay);
     if (write) return withRetries(attempt);
     const older = maxLag === undefined ? undefined : await service.replica?.read(accountId, maxLag, credential, work);
     if (!older) return attempt();
     ctx.headers['X-Lag'] = String(Math.ceil(older.lagSeconds * 1000) / 1000);
     return older.value;
+
+    /** The answer of the call that has claimed the key; undefined when it is gone. */
+    async function replay(): Promise<JsonText | undefined> {
+      const earlier =
+        call && (await service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call)));
+      if (earlier === undefined) return undefined;
+      const { value, headers }: KeptAnswer = JSON.parse(earlier);
+      Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
+      return jsonText(value);
+    }
 
     async function work(db: Db, later: (statement: Promise<unknown>) => void): Promise<JsonText> {
       const exist = checkIds(db, accountId, opened);
@@ -174,14 +192,9 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         await exist;
         throw refused;
       }
-      if (key !== undefined) {
-        const earlier = await claimKey(db, { accountId, key, hash, now });
-        if (earlier) {
-          const { value, headers }: KeptAnswer = JSON.parse(earlier.replay);
-          Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
-          return jsonText(value);
-        }
-      }
+      // What comes after it does not wait for it: without the claim none of it happens.
+      const claimed = call && claimKey(db, call);
+      claimed?.catch(() => {});
       const written: { kind: Kind; id: number }[] = [];
       const headers: Record<string, string> = {};
       const answer = spec.handler({
@@ -203,6 +216,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
         },
       });
       answer.catch(() => {});
+      await claimed;
       await exist;
       const value = sealed(service.ids, accountId, await answer);
       if (service.checkOutputs) checkOutput(value.parse());
@@ -347,6 +361,19 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (error) {
       if (tries === 3 || !isDatabaseError(error) || !RETRIED.has(error.code ?? '')) throw error;
+    }
+  }
+}
+
+/** The first call with a key writes; every other answers what that one did. IDEM-01 */
+async function onceForKey(attempt: () => Promise<JsonText>, replay: () => Promise<JsonText | undefined>) {
+  for (;;) {
+    try {
+      return await withRetries(attempt);
+    } catch (error) {
+      if (!(error instanceof KeyTaken)) throw error;
+      const earlier = await replay();
+      if (earlier) return earlier;
     }
   }
 }

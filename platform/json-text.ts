@@ -22,13 +22,15 @@ export const jsonText = <Value>(value: Value): JsonText<Value> => new JsonText(J
 
 type Properties<Value> = { [Name in keyof Value]: Value[Name] | JsonText<Value[Name]> };
 
-/** An object, of whose properties some are text already. */
-export const jsonObject = <Value extends object>(properties: Properties<Value>): JsonText<Value> =>
-  new JsonText(
-    `{${Object.entries(properties)
-      .map(([name, value]) => `${JSON.stringify(name)}:${(value instanceof JsonText ? value : jsonText(value)).text}`)
-      .join(',')}}`,
-  );
+/** An object, of whose properties some are text already. Put together without copying what is long. */
+export function jsonObject<Value extends object>(properties: Properties<Value>): JsonText<Value> {
+  let text = '';
+  for (const [name, value] of Object.entries(properties)) {
+    text += `${text === '' ? '{' : ','}"${name}":`;
+    text += (value instanceof JsonText ? value : jsonText(value)).text;
+  }
+  return new JsonText(`${text || '{'}}`);
+}
 
 /** The element of a list of one; undefined of none. */
 export const onlyOf = <Value>({ text }: JsonText<Value[]>): JsonText<Value> | undefined =>

@@ -19,7 +19,11 @@ const FOR_KEYS_ALONE =
   'oportunidades y mover oportunidades entre etapas.';
 
 /** Calls a tool by name. A JSON-RPC error for an unknown one; every other failure is a result with `isError`. */
-export async function callTool({ call, principal, answers }: Caller, name: string, args: Arguments): Promise<CallToolResult> {
+export async function callTool(
+  { call, principal, answers }: Caller,
+  name: string,
+  args: Arguments,
+): Promise<CallToolResult> {
   const tool = toolNamed(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
   const { log } = call.service;

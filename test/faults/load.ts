@@ -22,7 +22,7 @@ import { checkAlive, openPair } from './load/pair.ts';
 import { Report } from './load/report.ts';
 import { Proof } from './once/proof.ts';
 import { table } from './stand.ts';
-import { endOnSignals } from './supervisor.ts';
+import { runProof } from './supervisor.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -37,10 +37,8 @@ const milliseconds = (text: string) => Number(text) * 1000;
 /** More than writes wait for a lock (10 s), where locks are held for so long; less than they are held. */
 const statementMs = Math.min(15_000, milliseconds(options.held) / 2);
 
-async function main(): Promise<boolean> {
+async function main(stack: AsyncDisposableStack): Promise<boolean> {
   const report = new Report();
-  await using stack = new AsyncDisposableStack();
-  endOnSignals(stack);
   await onePostgres(stack, report);
   if (parts.includes('disk')) {
     await fullDisk(stack, report, { milliseconds: milliseconds(options.held) / 4, statementMs });
@@ -72,4 +70,4 @@ async function onePostgres(outer: AsyncDisposableStack, report: Report): Promise
   checkAlive(pair, report);
 }
 
-process.exitCode = (await main()) ? 0 : 1;
+await runProof(main);

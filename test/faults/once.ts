@@ -21,10 +21,10 @@ import { keepWriting, records, writes } from './once/writes.ts';
 import { Random } from './random.ts';
 import { newApiKey, newCompany, table } from './stand.ts';
 import {
-  endOnSignals,
   MAIN,
   type OwnPostgres,
   proofEnvironment,
+  runProof,
   type Supervised,
   standOn,
   startOwnPostgres,
@@ -88,13 +88,11 @@ const doorRows = ({ counts }: Proof, late: Comparison['late']): (string | number
   }),
 ];
 
-async function main(): Promise<boolean> {
+async function main(stack: AsyncDisposableStack): Promise<boolean> {
   console.log(
     `seed ${seed}: ${WRITERS} writers, ${writes.length} operations, ${options.kills} kills, ${options.restarts} restarts`,
   );
   const started = performance.now();
-  await using stack = new AsyncDisposableStack();
-  endOnSignals(stack);
   const postgres = stack.use(await startOwnPostgres());
   let account: number;
   let headers: Record<string, string>;
@@ -148,4 +146,4 @@ async function main(): Promise<boolean> {
   return violations.length === 0;
 }
 
-process.exitCode = (await main()) ? 0 : 1;
+await runProof(main);

@@ -72,6 +72,8 @@ async function pidOf(dataDir: string): Promise<number | undefined> {
 /** Connections to a database, for as long as nobody ends its server. */
 export async function standOn(url: string): Promise<Stand> {
   const admin = new pg.Client({ connectionString: url });
+  // Its server may be ended under it.
+  admin.on('error', () => {});
   await admin.connect();
   const database = new Database({ url, poolSize: 4 });
   await database.prepareRole();
@@ -86,11 +88,29 @@ export async function standOn(url: string): Promise<Stand> {
   };
 }
 
-/** SIGINT and SIGTERM end what the proof has started, and then the proof. */
-export function endOnSignals(started: AsyncDisposableStack): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void started.disposeAsync().finally(() => process.exit(1)));
+/**
+ * Runs a proof, and ends what it has started, in whatever way it ends itself: done, failed, by Ctrl-C or SIGTERM. The process
+ * exits with 1 unless it is proved.
+ */
+export async function runProof(proof: (started: AsyncDisposableStack) => Promise<boolean>): Promise<void> {
+  const started = new AsyncDisposableStack();
+  let ending: Promise<never> | undefined;
+  const end = (reason: unknown) => {
+    console.error(reason);
+    ending ??= started
+      .disposeAsync()
+      .catch((error: unknown) => console.error(error))
+      .then(() => process.exit(1));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+  process.on('uncaughtException', end);
+  try {
+    process.exitCode = (await proof(started)) ? 0 : 1;
+  } catch (error) {
+    end(error);
   }
+  await (ending ?? started.disposeAsync());
+  process.off('SIGINT', end).off('SIGTERM', end);
 }
 
 export interface Supervised extends AsyncDisposable {

@@ -139,7 +139,8 @@ function sameRecord(operation: Operation, name: string, one: unknown, other: unk
 
 /** Query texts as the schema's types; what does not read as its type stays a text, which the schema then refuses. ENV-07 */
 function fromTexts(operation: Operation, query: Input): Input {
-  const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
+  // What has no name is no parameter, however often it comes.
+  const repeated = Object.keys(query).filter((name) => name !== '' && Array.isArray(query[name]));
   if (repeated.length > 0) {
     throw badInput(repeated.map((campo) => ({ campo, mensaje: 'aparece más de una vez' })));
   }

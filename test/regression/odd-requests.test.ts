@@ -61,3 +61,11 @@ test('a long address that asks for a sign-in was sent back in a header that no c
   const { location } = await openBrowser(server.url).signIn(email, PASSWORD, long);
   expect(location).toBe(HOME);
 });
+
+test('[ENV-02] [ENV-07] values without a name in a query are none of its parameters: two were refused as one that has no name', async () => {
+  await using server = await startServer();
+  const acme = await server.company();
+  expect(await acme.get('/clients?=&pagina=1&=x')).toMatchObject({ status: 200 });
+  const twice = await acme.get('/clients?=&pagina=1&=x&pagina=2');
+  expect([twice.status, twice.body.data]).toEqual([400, [{ campo: 'pagina', mensaje: 'aparece más de una vez' }]]);
+});

@@ -1,6 +1,18 @@
 // Products, their price lists, formats, variations and stock.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, decimal, indexOn, instant, isolated, record, stamped, uniqueRef } from './columns.ts';
+import {
+  alphabetical,
+  bigint,
+  decimal,
+  generatedText,
+  indexOn,
+  instant,
+  isolated,
+  joined,
+  record,
+  stamped,
+  uniqueRef,
+} from './columns.ts';
 
 /** A price column of the products: `number` N is `pvpN`. */
 export const PriceList = defineEntity({
@@ -20,20 +32,35 @@ export const ProductFamily = defineEntity({
   properties: {
     ...record('product_families'),
     title: alphabetical(),
-    card: p.text().generated(`(('{"familiaId":\t21:' || id || '\t,"titulo":' || json_text(title) || '}')) stored`),
+    card: generatedText(joined(`'{"familiaId":\t21:'`, 'id', `'\t,"titulo":'`, 'json_text(title)', `'}'`)),
   },
 });
 
-const CARD = `(((((((((((((('"articuloId":\t18:' || id) || '\t,"referencia":') || json_text(reference)) || ',"sku":') || json_text(sku)) ||
-  ',"codigo_ean":') || json_text(ean)) || ',"descripcion":') || json_text(description)) || ',"iva":') || vat) || ',"coste":') || cost) ||
-  ',"stock_minimo":') || minimum_stock`;
+const CARD = joined(
+  `'"articuloId":\t18:'`,
+  'id',
+  `'\t,"referencia":'`,
+  'json_text(reference)',
+  `',"sku":'`,
+  'json_text(sku)',
+  `',"codigo_ean":'`,
+  'json_text(ean)',
+  `',"descripcion":'`,
+  'json_text(description)',
+  `',"iva":'`,
+  'vat',
+  `',"coste":'`,
+  'cost',
+  `',"stock_minimo":'`,
+  'minimum_stock',
+);
 
 /** By price-list number: the price without VAT and, where the list has it, the one with. */
 export type Prices = Record<string, readonly [price: number, withVat: number | null]>;
 
 /**
  * Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. `card`, and the
- * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_product_cards.sql).
+ * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_cards_and_counts.sql).
  */
 export const Product = defineEntity({
   name: 'Product',
@@ -60,18 +87,23 @@ export const Product = defineEntity({
     prices: p.json<Prices>().defaultRaw(`'{}'::jsonb`),
     minimumStock: decimal().default(0),
     search: p.text(),
-    card: p.text().generated(`(${CARD}) stored`),
-    priceEntries: p.text().generated('(price_entries(prices)) stored'),
-    priceCount: p.integer().generated('(price_count(prices)) stored'),
+    card: generatedText(CARD),
+    priceEntries: generatedText('price_entries(prices)'),
+    priceCount: p.integer().default(0).generated('(price_count(prices)) stored'),
   },
 });
 
-/** How many products a company has. */
-export const ProductCount = defineEntity({
-  name: 'ProductCount',
-  tableName: 'product_counts',
+/** How many products and projects a company has. */
+export const RecordCounts = defineEntity({
+  name: 'RecordCounts',
+  tableName: 'record_counts',
   ...isolated,
-  properties: { accountId: bigint().primary().autoincrement(false), products: p.integer(), ...stamped() },
+  properties: {
+    accountId: bigint().primary().autoincrement(false),
+    products: p.integer().default(0),
+    projects: p.integer().default(0),
+    ...stamped(),
+  },
 });
 
 export const ProductStock = defineEntity({

@@ -49,6 +49,12 @@ export const uniqueRef = (table: string, parent?: string) => ({
   expression: `create unique index ${table}_ref on ${table} (account_id, ${parent ? `${parent}, ` : ''}ref) where ref is not null`,
 });
 
+/** A text that the database makes of the row's other columns; inserts leave it out. */
+export const generatedText = (expression: string) => p.text().default('').generated(`(${expression}) stored`);
+
+/** SQL that joins these pieces, written as PostgreSQL shows it. */
+export const joined = (...pieces: string[]) => pieces.reduce((all, piece) => `(${all} || ${piece})`);
+
 /** A plain index that begins with the company, as every index of a company's table does. */
 export const indexOn = (table: string, name: string, columns: string, where?: string) => ({
   name: `${table}_by_${name}`,

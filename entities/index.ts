@@ -15,11 +15,11 @@ import {
 import {
   PriceList,
   Product,
-  ProductCount,
   ProductFamily,
   ProductFormat,
   ProductStock,
   ProductVariation,
+  RecordCounts,
   StockMovement,
 } from './catalogue.ts';
 import { Channel, Client, Contact, Funnel, FunnelStage, LossReason, Opportunity, Supplier } from './crm.ts';
@@ -86,7 +86,7 @@ export const entities = [
   PriceList,
   ProductFamily,
   Product,
-  ProductCount,
+  RecordCounts,
   ProductStock,
   ProductVariation,
   ProductFormat,

@@ -1,7 +1,7 @@
 // What follows from an import as a whole: opening stock movements, counters that go on after imported numbers, and the figures
 // that are kept.
 import type { Db } from '../../platform/database.ts';
-import { productCount, projectTotals, timeEntryDays } from '../kept/figures.ts';
+import { projectTotals, recordCounts, timeEntryDays } from '../kept/figures.ts';
 import { keep } from '../kept/kept.ts';
 import type { Collection } from './collection.ts';
 import { products } from './collections/catalogue.ts';
@@ -73,7 +73,7 @@ export async function settle(
   for (const [collection, document, letter] of NUMBERED) {
     if (touched.has(collection)) await rows(db, counters(collection), [accountId, document, letter]);
   }
-  if (touched.has(products)) await keep(db, accountId, productCount);
+  if (touched.has(products) || touched.has(projects)) await keep(db, accountId, recordCounts);
   if (zoneChanged || touched.has(timeEntries)) await keep(db, accountId, timeEntryDays);
   // Last, as those who sell do: so that neither waits for the other in a circle.
   if (zoneChanged || ECONOMIC.some((collection) => touched.has(collection))) await keep(db, accountId, projectTotals);

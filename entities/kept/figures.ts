@@ -3,13 +3,16 @@ import { sql } from 'kysely';
 import { companyEntries, economicFacts } from '../economics/facts.ts';
 import type { Kept } from './kept.ts';
 
-/** How many products there are: written by imports alone. */
-export const productCount: Kept = {
-  table: 'product_counts',
+/** How many there are of what imports alone write; a company without any has no row. */
+export const recordCounts: Kept = {
+  table: 'record_counts',
   key: [],
-  values: ['products'],
-  computed: (accountId) =>
-    sql`select account_id, count(*)::int as products from products where account_id = ${accountId} group by account_id`,
+  values: ['products', 'projects'],
+  computed: (accountId) => sql`
+    select ${accountId}::bigint as account_id, products, projects
+    from (select count(*)::int as products from products where account_id = ${accountId}) p,
+      (select count(*)::int as projects from projects where account_id = ${accountId}) q
+    where products + projects > 0`,
 };
 
 const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
@@ -75,4 +78,4 @@ export const projectTotals: Kept = {
 };
 
 /** All of them, in the order in which those who write them take their rows. */
-export const FIGURES: readonly Kept[] = [productCount, timeEntryDays, stock, projectTotals];
+export const FIGURES: readonly Kept[] = [recordCounts, timeEntryDays, stock, projectTotals];

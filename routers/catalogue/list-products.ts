@@ -52,7 +52,7 @@ export const listProducts = operation({
         : {
             total:
               filters.length === 1
-                ? sql`select products from product_counts where account_id = ${accountId}`
+                ? sql`select products from record_counts where account_id = ${accountId}`
                 : sql`select count(*) from ${STOCKED} where ${where}`,
             rows: sql`${shown} from ${STOCKED} ${families} where ${where} ${pageOrder}`,
           }),

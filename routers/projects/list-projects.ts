@@ -33,7 +33,10 @@ export const listProjects = operation({
     const where = sql.join(filters, sql` and `);
     const ids = sql`select p.id from projects p where ${where}
       order by p.number desc, p.id desc limit ${limit(input)} offset ${offset(input)}`;
-    const total = sql`select count(*) from projects p where ${where}`;
+    const total =
+      filters.length === 1
+        ? sql`select projects from record_counts where account_id = ${accountId}`
+        : sql`select count(*) from projects p where ${where}`;
     const found = await readProjects(db, { total, ids }, { accountId, timeZone, from: fecha_inicio, to: fecha_fin });
     return jsonObject({ total_proyectos: found.total, ...pageOf(found.total, input), proyectos: found.rows });
   },

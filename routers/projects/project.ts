@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { idOf, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { idOf, JsonSql, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
 import { type EconomicsRange, economics, projectEconomics } from './economics.ts';
 
 /** The `cliente` block of projects and of the client list. */
@@ -53,6 +53,11 @@ export const clientOf = (row: ClientRow) => ({
   },
 });
 
+const NOBODY = {
+  ...{ client_id: null, legal_name: null, trade_name: null, tax_id: null, email: null, phone: null, mobile: null },
+  ...{ allows_email: null, allows_whatsapp: null, allows_sms: null, allows_images: null },
+};
+
 export const project = z.object({
   proyectoId: sealedId('project'),
   numero: z.string(),
@@ -75,11 +80,9 @@ export function readProjects(
 ) {
   const { accountId } = range;
   const rows = sql`
-    select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, p.client_id, c.legal_name, c.trade_name,
-      c.tax_id, c.email, c.phone, c.mobile, c.allows_email, c.allows_whatsapp, c.allows_sms, c.allows_images,
-      p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
+    select p.id, p.number, p.description, p.budgeted_cost, p.budgeted_sales, c.card as client, p.state_id, s.title as state, e.sales, e.purchases, e.staff, e.machines, e.costs, e.result, e.margin, e.hours
     from ${projectEconomics(ids, range)} e
-    join projects p on p.account_id = ${accountId} and p.id = e.project_id
+    cross join lateral (select * from projects p where p.account_id = ${accountId} and p.id = e.project_id limit 1) p
     left join clients c on c.account_id = p.account_id and c.id = p.client_id
     left join project_states s on s.account_id = p.account_id and s.id = p.state_id
     order by p.number desc, p.id desc`;
@@ -90,21 +93,7 @@ const ROW = jsonOf<z.input<typeof project>>({
   proyectoId: idOf('project', 'id'),
   numero: text('number'),
   descripcion: text('description'),
-  cliente: {
-    clienteId: idOf('client', 'client_id'),
-    nombre_fiscal: text(`coalesce(legal_name, '')`),
-    nombre_comercial: text(`coalesce(trade_name, '')`),
-    cif: text(`coalesce(tax_id, '')`),
-    email: text(`coalesce(email, '')`),
-    telefono: text(`coalesce(phone, '')`),
-    movil: text(`coalesce(mobile, '')`),
-    rgpd: {
-      comunicaciones_email: plain('allows_email'),
-      comunicaciones_whatsapp: plain('allows_whatsapp'),
-      comunicaciones_sms: plain('allows_sms'),
-      tratamiento_imagenes: plain('allows_images'),
-    },
-  },
+  cliente: new JsonSql(`coalesce(client, '${JSON.stringify({ ...clientOf(NOBODY), clienteId: '' })}')`),
   estado: { estadoId: idOf('projectState', 'state_id'), titulo: text(`coalesce(state, '')`) },
   presupuesto_coste: plain('budgeted_cost'),
   presupuesto_venta: plain('budgeted_sales'),

@@ -32,11 +32,14 @@ test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are
       await importAccountFile(database, id, linesOf(records));
       ids.push(id);
     }
-    await own.admin.query('drop table product_counts, time_entry_days, project_totals');
-    await own.admin.query(
-      `delete from mikro_orm_migrations where name in ('0008_maintained_counts', '0009_project_totals')`,
-    );
-    expect(await migrate(asOwner.href)).toEqual(['0008_maintained_counts', '0009_project_totals']);
+    await own.admin.query('drop table record_counts, time_entry_days, project_totals');
+    await own.admin.query('alter table products drop column card, drop column price_entries, drop column price_count');
+    await own.admin.query('alter table product_families drop column card');
+    await own.admin.query('alter table clients drop column card');
+    await own.admin.query('drop function json_text, price_entries, price_count');
+    const again = ['0008_maintained_counts', '0009_project_totals', '0010_cards_and_counts'];
+    await own.admin.query('delete from mikro_orm_migrations where name = any($1)', [again]);
+    expect(await migrate(asOwner.href)).toEqual(again);
     for (const id of ids) {
       const wrong = await database.transaction(id, {}, (db) =>
         Promise.all(FIGURES.map((figure) => differences(db, id, figure))),

@@ -47,14 +47,14 @@ const change = async (statement: string, { id }: { id: number }) =>
 
 test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with exit code 1; --repair writes it', async () => {
   const [right, wrong] = [await company(), await company()];
-  await change('update product_counts set products = 3 where account_id = $1', wrong);
+  await change('update record_counts set products = 3 where account_id = $1', wrong);
   await change('delete from time_entry_days where account_id = $1', wrong);
   await change(`insert into time_entry_days (account_id, day, entries) values ($1, '2026-03-09', 2)`, wrong);
   await change('update product_stocks set quantity = quantity + 1 where account_id = $1', wrong);
   await change('update project_totals set sales = 0.01, seconds = 0 where account_id = $1', wrong);
   const nothing = { purchases: 0, staff: 0, machines: 0 };
   const found = [
-    { table: 'product_counts', key: {}, kept: { products: 3 }, computed: { products: 1 } },
+    { table: 'record_counts', key: {}, kept: { products: 3, projects: 1 }, computed: { products: 1, projects: 1 } },
     { table: 'time_entry_days', key: { day: '2026-03-09' }, kept: { entries: 2 }, computed: null },
     { table: 'time_entry_days', key: { day: '2026-03-10' }, kept: null, computed: { entries: 1 } },
     { table: 'product_stocks', key: { product_id: 7 }, kept: { quantity: 13.5 }, computed: { quantity: 12.5 } },
@@ -82,7 +82,7 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
   expect(JSON.parse(repaired.stdout)).toEqual({ differences: found, count: 5, repaired: true });
   expect(await albaran(['check'])).toMatchObject({ code: 0 });
   const { rows } = await database.admin.query(
-    `select (select products from product_counts where account_id = $1) as products,
+    `select (select products from record_counts where account_id = $1) as products,
        (select json_object_agg(day, entries) from time_entry_days where account_id = $1) as days,
        (select seconds::int from project_totals where account_id = $1) as seconds,
        (select quantity::float8 from product_stocks where account_id = $1) as stock,

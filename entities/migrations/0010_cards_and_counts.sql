@@ -1,4 +1,4 @@
--- What lists of products show of a row stands in it as JSON text, so that a page is put together and not made anew.
+-- What long lists show of a row stands in it as JSON text, so that a page is put together and not made anew.
 -- An id stands as its kind and number between tabs (platform/ids.ts). Generated columns: nobody has to keep them. What they are made by is immutable for a text and for a jsonb.
 create function json_text(value text) returns text language sql immutable parallel safe
   return to_json(value)::text;
@@ -22,3 +22,23 @@ alter table products
 
 alter table product_families
   add column card text not null generated always as (E'{"familiaId":\t21:' || id || E'\t,"titulo":' || json_text(title) || '}') stored;
+
+alter table clients
+  add column card text not null generated always as (
+    E'{"clienteId":\t10:' || id || E'\t,"nombre_fiscal":' || json_text(legal_name) || ',"nombre_comercial":' ||
+    json_text(trade_name) || ',"cif":' || json_text(tax_id) || ',"email":' || json_text(email) || ',"telefono":' ||
+    json_text(phone) || ',"movil":' || json_text(mobile) || ',"rgpd":{"comunicaciones_email":' ||
+    coalesce(allows_email::text, 'null') || ',"comunicaciones_whatsapp":' || coalesce(allows_whatsapp::text, 'null') ||
+    ',"comunicaciones_sms":' || coalesce(allows_sms::text, 'null') || ',"tratamiento_imagenes":' ||
+    coalesce(allows_images::text, 'null') || '}}') stored;
+
+-- Projects are counted beside products.
+alter table product_counts rename to record_counts;
+alter index product_counts_pkey rename to record_counts_pkey;
+alter table record_counts alter column products set default 0, add column projects int not null default 0;
+alter table projects no force row level security;
+alter table record_counts no force row level security;
+insert into record_counts (account_id, projects) select account_id, count(*) from projects group by account_id
+on conflict (account_id) do update set projects = excluded.projects;
+alter table projects force row level security;
+alter table record_counts force row level security;

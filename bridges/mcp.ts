@@ -9,7 +9,7 @@ import { ApiError, badField, forbidden } from '../platform/errors.ts';
 import { areas } from '../routers/index.ts';
 import type { Envelope } from './envelope.ts';
 import { callTool } from './mcp/call.ts';
-import { authenticate, bearerToken, Caller, mayUse } from './mcp/caller.ts';
+import { authenticate, bearerToken, Caller, confirmKey, mayUse } from './mcp/caller.ts';
 import { toolNamed, tools } from './mcp/tools.ts';
 import { challenge } from './oauth/metadata.ts';
 import { callContext } from './rest.ts';
@@ -57,28 +57,22 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
         checkHost(request, ownAddress);
         const call = callContext(service, 'mcp', request);
         request.call = call;
-        call.principal = await authenticate(request, call).catch((error: unknown) => {
-          if (error instanceof ApiError && error.kind === 'unauthorized') {
-            const wrong = bearerToken(request) === undefined ? undefined : INVALID_TOKEN;
-            reply.header('WWW-Authenticate', challenge(service, request, wrong));
-          }
-          throw error;
-        });
+        call.principal = await authenticate(request, call).catch(challenging(service, request, reply));
       },
       async handler(request, reply) {
         const { call, body } = request;
         if (!call?.principal) throw new Error('Reached the handler without a caller');
-        if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
-        const caller = new Caller(call, call.principal, wantedAreas(request.query.areas));
-        if (refusesWrite(caller, body)) {
-          if (caller.principal.credential.kind === 'key') throw forbidden();
-          reply.header('WWW-Authenticate', challenge(service, request, INSUFFICIENT_SCOPE));
-          throw new ApiError(
-            'forbidden',
-            'La conexión es de solo lectura: esta herramienta necesita el permiso svc.write',
-          );
+        const caller = new Caller(call, call.principal);
+        let answer: Response;
+        try {
+          if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
+          caller.areas = wantedAreas(request.query.areas);
+          refuseWrite(caller, request, reply);
+          answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
+        } finally {
+          // Whatever it is, nothing is answered to a key that is gone.
+          await confirmKey(caller).catch(challenging(service, request, reply));
         }
-        const answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
         reply.code(answer.status).headers(Object.fromEntries(answer.headers));
         // A stream's own header would let a cache keep it.
         reply.header('Cache-Control', 'no-store, no-transform');
@@ -97,6 +91,15 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
     });
   });
 }
+
+/** Passes an error on; a 401 says where to get a token. RFC 9728, section 5.1 */
+const challenging = (service: Service, request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
+  if (error instanceof ApiError && error.kind === 'unauthorized') {
+    const wrong = bearerToken(request) === undefined ? undefined : INVALID_TOKEN;
+    reply.header('WWW-Authenticate', challenge(service, request, wrong));
+  }
+  throw error;
+};
 
 /** A server for the messages of one request: its tools are those that this caller may use. */
 function serverFor(caller: Caller): Server {
@@ -152,17 +155,23 @@ function checkHost({ host }: FastifyRequest, ownAddress: string): void {
 }
 
 /**
- * Whether a caller without svc.write calls a write, which is a 403 of the whole request. Inside a batch it is so for a token;
- * for a key the message answers for itself. MCP-02
+ * A caller without svc.write who calls a write gets a 403 for the whole request. Inside a batch it is so for a token; for a key
+ * the message answers for itself. MCP-02
  */
-function refusesWrite({ principal }: Caller, body: unknown): boolean {
-  const messages: unknown[] = Array.isArray(body) && principal.credential.kind === 'token' ? body : [body];
-  return messages.some((message) => {
+function refuseWrite({ principal, call: { service } }: Caller, request: FastifyRequest, reply: FastifyReply): void {
+  const { body } = request;
+  const byToken = principal.credential.kind === 'token';
+  const messages: unknown[] = Array.isArray(body) && byToken ? body : [body];
+  const refused = messages.some((message) => {
     const { method, params } = fields(message);
     const { name } = fields(params);
     const tool = method === 'tools/call' && typeof name === 'string' ? toolNamed(name) : undefined;
     return tool !== undefined && !principal.scopes.has(tool.operation.scope);
   });
+  if (!refused) return;
+  if (!byToken) throw forbidden();
+  reply.header('WWW-Authenticate', challenge(service, request, INSUFFICIENT_SCOPE));
+  throw new ApiError('forbidden', 'La conexión es de solo lectura: esta herramienta necesita el permiso svc.write');
 }
 
 /** The request as the SDK reads it: its headers count, its body is handed over parsed. */

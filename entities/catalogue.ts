@@ -48,11 +48,11 @@ const CARD = joined(
   `',"descripcion":'`,
   'json_text(description)',
   `',"iva":'`,
-  'vat',
+  'trim_scale(vat)',
   `',"coste":'`,
-  'cost',
+  'trim_scale(cost)',
   `',"stock_minimo":'`,
-  'minimum_stock',
+  'trim_scale(minimum_stock)',
 );
 
 /** By price-list number: the price without VAT and, where the list has it, the one with. */

@@ -51,7 +51,8 @@ export async function claimKey(db: Db, { accountId, key, hash, now }: KeyedCall)
     .catch((error: unknown) => {
       if (!isDatabaseError(error)) throw error;
       if (error.code === DIVISION_BY_ZERO) throw new KeyTaken();
-      if (error.code === LOCK_NOT_AVAILABLE) {
+      // Without a place in the table the wait was for the whole of it, which somebody else has locked: no call of ours.
+      if (error.code === LOCK_NOT_AVAILABLE && error.where) {
         throw new ApiError('stillRunning', 'La primera llamada con esta clave de idempotencia sigue en curso', {
           retryAfterSeconds: 1,
         });

@@ -19,11 +19,8 @@ const FOR_KEYS_ALONE =
   'oportunidades y mover oportunidades entre etapas.';
 
 /** Calls a tool by name. A JSON-RPC error for an unknown one; every other failure is a result with `isError`. */
-export async function callTool(
-  { call, principal, answers }: Caller,
-  name: string,
-  args: Arguments,
-): Promise<CallToolResult> {
+export async function callTool(caller: Caller, name: string, args: Arguments): Promise<CallToolResult> {
+  const { call, principal, answers } = caller;
   const tool = toolNamed(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
   const { log } = call.service;
@@ -33,6 +30,7 @@ export async function callTool(
   try {
     // Messages of a batch share the request, and nothing else.
     const data = await run(tool, principal, { ...call, principal, headers: {} }, args);
+    caller.confirmed = true;
     return answers.add(tool.wrapped ? jsonObject({ data }) : data);
   } catch (error) {
     const known = asApiError(error);

@@ -17,22 +17,22 @@ export class Caller implements AuthInfo {
   readonly call: CallContext;
   readonly principal: Principal;
   /** The areas whose tools it wants listed. */
-  readonly areas: ReadonlySet<string>;
+  areas: ReadonlySet<string> = new Set();
   readonly answers = new Answers();
+  /** Whether the call of a tool succeeded, which looks into its credential itself. */
+  confirmed = false;
 
-  constructor(call: CallContext, principal: Principal, areas: ReadonlySet<string>) {
+  constructor(call: CallContext, principal: Principal) {
     this.call = call;
     this.principal = principal;
-    this.areas = areas;
     this.clientId = principal.actor;
     this.scopes = [...principal.scopes];
   }
 }
 
 /**
- * The principal of a request. 401 for no or wrong credentials, and for a key or token that was withdrawn a moment ago: what
- * is remembered of a key is checked against the database for each request, and of tokens nothing is (AUTH-01, AUTH-03,
- * OAU-06). A token, where there is one, is what counts. 429 as in AUTH-05.
+ * The principal of a request. 401 for no or wrong credentials (AUTH-01, OAU-06). A token, where there is one, is what counts.
+ * 429 as in AUTH-05. What is remembered of a key has to be confirmed before anything is answered.
  */
 export async function authenticate(request: FastifyRequest, call: CallContext): Promise<Principal> {
   const { service } = call;
@@ -40,9 +40,12 @@ export async function authenticate(request: FastifyRequest, call: CallContext): 
   if (token !== undefined) {
     return principalOf(service.database, token, resourceOf(service), service.clock.now());
   }
-  const principal = await service.keys.authenticate(call.credentials);
-  await confirm(service, principal);
-  return principal;
+  return service.keys.authenticate(call.credentials);
+}
+
+/** 401 for a key that was withdrawn a moment ago (AUTH-03), unless a call has found it live; of tokens nothing is remembered. */
+export async function confirmKey({ call: { service }, principal, confirmed }: Caller): Promise<void> {
+  if (principal.credential.kind === 'key' && !confirmed) await confirm(service, principal);
 }
 
 /** What stands behind `Authorization: Bearer`, which may be nothing; undefined without it. */

@@ -5,8 +5,9 @@ create function json_text(value text) returns text language sql immutable parall
 
 -- {"1": [5, 6.05], "2": [4, null]} as the entries of PRO-02.
 create function price_entries(prices jsonb) returns text language sql immutable parallel safe
-  return (select coalesce(string_agg('{"tarifa":' || e.key || ',"precio":' || (e.value ->> 0) ||
-    ',"precio_con_iva":' || coalesce(e.value ->> 1, 'null') || '}', ',' order by e.key::int), '')
+  return (select coalesce(string_agg('{"tarifa":' || e.key || ',"precio":' ||
+    trim_scale((e.value ->> 0)::numeric) || ',"precio_con_iva":' ||
+    coalesce(trim_scale((e.value ->> 1)::numeric)::text, 'null') || '}', ',' order by e.key::int), '')
   from jsonb_each(prices) e);
 
 create function price_count(prices jsonb) returns int language sql immutable parallel safe
@@ -15,8 +16,8 @@ create function price_count(prices jsonb) returns int language sql immutable par
 alter table products
   add column card text not null generated always as (
     E'"articuloId":\t18:' || id || E'\t,"referencia":' || json_text(reference) || ',"sku":' || json_text(sku) ||
-    ',"codigo_ean":' || json_text(ean) || ',"descripcion":' || json_text(description) || ',"iva":' || vat ||
-    ',"coste":' || cost || ',"stock_minimo":' || minimum_stock) stored,
+    ',"codigo_ean":' || json_text(ean) || ',"descripcion":' || json_text(description) || ',"iva":' || trim_scale(vat) ||
+    ',"coste":' || trim_scale(cost) || ',"stock_minimo":' || trim_scale(minimum_stock)) stored,
   add column price_entries text not null generated always as (price_entries(prices)) stored,
   add column price_count int not null generated always as (price_count(prices)) stored;
 

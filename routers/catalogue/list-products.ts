@@ -33,7 +33,7 @@ export const listProducts = operation({
       ...(bajo_minimo ? [sql`s.quantity <= p.minimum_stock`] : []),
     ];
     const where = sql.join(filters, sql` and `);
-    const shown = sql`select p.card, ${pricesOf(accountId)} as prices, f.card as family, s.quantity as stock,
+    const shown = sql`select p.card, ${pricesOf(accountId)} as prices, f.card as family, trim_scale(s.quantity) as stock,
       s.quantity <= p.minimum_stock as low`;
     const families = sql`left join product_families f on f.account_id = p.account_id and f.id = p.family_id`;
     const pageOrder = sql`order by p.description, p.id limit ${limit(input)} offset ${offset(input)}`;
@@ -66,8 +66,8 @@ const STOCKED = sql`products p join product_stocks s on s.account_id = p.account
 /** The entries of every list there is. Those that the product has are in its row; one that it has no price on shows 0. PRO-02 */
 const pricesOf = (accountId: number) => sql`
   case when p.price_count = (select count(*) from price_lists where account_id = ${accountId}) then p.price_entries
-    else (select string_agg('{"tarifa":' || l.number || ',"precio":' || coalesce(p.prices -> l.number::text ->> 0, '0') ||
-        ',"precio_con_iva":' || case when l.with_vat then coalesce(p.prices -> l.number::text ->> 1, '0') else 'null' end || '}',
+    else (select string_agg('{"tarifa":' || l.number || ',"precio":' || coalesce(trim_scale((p.prices -> l.number::text ->> 0)::numeric)::text, '0') ||
+        ',"precio_con_iva":' || case when l.with_vat then coalesce(trim_scale((p.prices -> l.number::text ->> 1)::numeric)::text, '0') else 'null' end || '}',
         ',' order by l.number)
       from price_lists l where l.account_id = ${accountId}) end`;
 

@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { idOf, JsonSql, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { decimal, idOf, JsonSql, jsonOf, jsonPage, text } from '../shared/json-page.ts';
 import { type EconomicsRange, economics, projectEconomics } from './economics.ts';
 
 /** The `cliente` block of projects and of the client list. */
@@ -95,16 +95,16 @@ const ROW = jsonOf<z.input<typeof project>>({
   descripcion: text('description'),
   cliente: new JsonSql(`coalesce(client, '${JSON.stringify({ ...clientOf(NOBODY), clienteId: '' })}')`),
   estado: { estadoId: idOf('projectState', 'state_id'), titulo: text(`coalesce(state, '')`) },
-  presupuesto_coste: plain('budgeted_cost'),
-  presupuesto_venta: plain('budgeted_sales'),
+  presupuesto_coste: decimal('budgeted_cost'),
+  presupuesto_venta: decimal('budgeted_sales'),
   economico: {
-    ventas: plain('sales'),
-    compras: plain('purchases'),
-    coste_personal: plain('staff'),
-    coste_maquinaria: plain('machines'),
-    costes: plain('costs'),
-    resultado: plain('result'),
-    margen: plain('margin'),
-    horas: plain('hours'),
+    ventas: decimal('sales'),
+    compras: decimal('purchases'),
+    coste_personal: decimal('staff'),
+    coste_maquinaria: decimal('machines'),
+    costes: decimal('costs'),
+    resultado: decimal('result'),
+    margen: decimal('margin'),
+    horas: decimal('hours'),
   },
 });

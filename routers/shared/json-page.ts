@@ -18,8 +18,11 @@ export class JsonSql {
 export const idOf = (kind: Kind, expression: string, none: 'null' | '""' = '""') =>
   new JsonSql(`coalesce(E'\\t${KINDS[kind].code}:' || (${expression}) || E'\\t', '${none}')`);
 
-/** A number or a boolean; null where it is null. */
-export const plain = (expression: string) => new JsonSql(`coalesce((${expression})::text, 'null')`);
+/** A boolean; null where it is null. */
+export const flag = (expression: string) => new JsonSql(`coalesce((${expression})::text, 'null')`);
+
+/** A decimal number, in its shortest form; null where it is null. */
+export const decimal = (expression: string) => new JsonSql(`coalesce(trim_scale(${expression})::text, 'null')`);
 
 /** A text; null where it is null. */
 export const text = (expression: string) => new JsonSql(`coalesce(to_json(${expression})::text, 'null')`);

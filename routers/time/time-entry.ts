@@ -3,7 +3,7 @@ import { type Expression, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { sealedId } from '../shared/id.ts';
-import { bare, idOf, jsonOf, jsonPage, plain, text } from '../shared/json-page.ts';
+import { bare, decimal, flag, idOf, jsonOf, jsonPage, text } from '../shared/json-page.ts';
 import { instantsOf } from '../shared/local-days.ts';
 import { limit, offset, person } from '../shared/schemas.ts';
 
@@ -74,8 +74,8 @@ const ROW = jsonOf<z.input<typeof timeEntry>>({
   empleado: { empleadoId: idOf('employee', 'employee_id'), nombre: text('first_name'), apellidos: text('last_name') },
   entrada: moment('entry', 'entry_method'),
   salida: moment('exit', 'exit_method'),
-  abierto: plain('exit is null'),
-  horas: plain('hours'),
+  abierto: flag('exit is null'),
+  horas: decimal('hours'),
   proyectoId: idOf('project', 'project_id', 'null'),
   tareaId: idOf('task', 'task_id', 'null'),
   observaciones: text('notes'),

@@ -269,7 +269,7 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
     await using faulty = await startServer({ logTo: (line) => lines.push(line) });
     const acme = await faulty.company(STAFF);
     await using host = await connect(acme.headers, '/mcp/', faulty.url);
-    vi.spyOn(faulty.service.ids, 'sealAll').mockImplementation(() => {
+    vi.spyOn(faulty.service.ids, 'sealMarked').mockImplementation(() => {
       throw new Error('the secret of the house');
     });
     const { isError, text } = await host.call('consultar_fichajes', JANUARY);

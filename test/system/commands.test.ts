@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeProgram } from '../../server/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
-import { run, serve } from './processes.ts';
+import { run, serve } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
 

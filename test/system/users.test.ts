@@ -4,7 +4,7 @@ import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { startServer } from '../helpers/world.ts';
 import { HOME, openBrowser } from '../pages/browser.ts';
-import { run } from './processes.ts';
+import { run } from '../server/processes.ts';
 
 let database: OwnDatabase;
 beforeAll(async () => {

@@ -16,7 +16,7 @@ import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { callMcp, newApplication } from '../oauth/application.ts';
 import { newPerson } from '../oauth/person.ts';
-import { run } from './processes.ts';
+import { run } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
 

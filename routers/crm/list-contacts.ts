@@ -1,7 +1,7 @@
 import { containing, emailKey, phoneKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
 
 /** The contacts by name. E-mails and mobiles are compared as they are when an opportunity is created. PAG-02, OPP-03 */
@@ -28,13 +28,12 @@ export const listContacts = operation({
       .$if(Boolean(email), (q) => q.where('k.email_key', '=', emailKey(email)))
       // What leaves nothing to compare ("-") is nobody's.
       .$if(Boolean(movil), (q) => q.where('k.phone_key', '=', phoneKey(movil) ?? ''));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected.select(CONTACT_COLUMNS).orderBy('k.name').orderBy('k.id').limit(limit(input)).offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected.select(CONTACT_COLUMNS).orderBy('k.name').orderBy('k.id'),
+      input,
+    );
     return { total_contactos: total, ...pageOf(total, input), contactos: rows.map(contactOf) };
   },
 });

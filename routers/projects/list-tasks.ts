@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf, person } from '../shared/schemas.ts';
 import { overdue } from './task.ts';
 
 const task = z.object({
@@ -53,29 +53,26 @@ export const listTasks = operation({
         q.where((eb) => eb.or([eb('t.start_date', 'is', null), eb('t.start_date', '<=', fecha_fin ?? '')])),
       )
       .$if(vencidas === true, (q) => q.where(late));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .leftJoin('projects as p', (join) =>
-            join.onRef('p.account_id', '=', 't.account_id').onRef('p.id', '=', 't.project_id'),
-          )
-          .leftJoin('task_states as s', (join) =>
-            join.onRef('s.account_id', '=', 't.account_id').onRef('s.id', '=', 't.state_id'),
-          )
-          .leftJoin('employees as e', (join) =>
-            join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.owner_id'),
-          )
-          .select(['t.id', 't.title', 't.project_id', 'p.number', 'p.description', 't.state_id', 's.title as state'])
-          .select(['t.owner_id', 'e.first_name', 'e.last_name', 't.start_date', 't.planned_end_date', 't.progress'])
-          .select(['t.budgeted_amount', late.as('overdue')])
-          .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
-          .orderBy('t.id')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .leftJoin('projects as p', (join) =>
+          join.onRef('p.account_id', '=', 't.account_id').onRef('p.id', '=', 't.project_id'),
+        )
+        .leftJoin('task_states as s', (join) =>
+          join.onRef('s.account_id', '=', 't.account_id').onRef('s.id', '=', 't.state_id'),
+        )
+        .leftJoin('employees as e', (join) =>
+          join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.owner_id'),
+        )
+        .select(['t.id', 't.title', 't.project_id', 'p.number', 'p.description', 't.state_id', 's.title as state'])
+        .select(['t.owner_id', 'e.first_name', 'e.last_name', 't.start_date', 't.planned_end_date', 't.progress'])
+        .select(['t.budgeted_amount', late.as('overdue')])
+        .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
+        .orderBy('t.id'),
+      input,
+    );
     return {
       total_tareas: total,
       ...pageOf(total, input),

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 const purchaseDeliveryNote = z.object({
@@ -36,29 +36,26 @@ export const listPurchaseDeliveryNotes = operation({
       .$if(fecha_inicio !== undefined, (q) => q.where('n.date', '>=', fecha_inicio ?? ''))
       .$if(fecha_fin !== undefined, (q) => q.where('n.date', '<=', fecha_fin ?? ''))
       .$if(proveedorId !== undefined, (q) => q.where('n.supplier_id', '=', proveedorId ?? 0));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .innerJoin('suppliers as p', (join) =>
-            join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
-          )
-          .select(['n.id', 'n.number', 'n.date', 'n.supplier_id', ...SUPPLIER_COLUMNS])
-          .select((eb) =>
-            eb
-              .selectFrom('purchase_delivery_note_lines as l')
-              .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
-              .whereRef('l.account_id', '=', 'n.account_id')
-              .whereRef('l.purchase_delivery_note_id', '=', 'n.id')
-              .as('base'),
-          )
-          .orderBy('n.date', 'desc')
-          .orderBy('n.id', 'desc')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .innerJoin('suppliers as p', (join) =>
+          join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
+        )
+        .select(['n.id', 'n.number', 'n.date', 'n.supplier_id', ...SUPPLIER_COLUMNS])
+        .select((eb) =>
+          eb
+            .selectFrom('purchase_delivery_note_lines as l')
+            .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
+            .whereRef('l.account_id', '=', 'n.account_id')
+            .whereRef('l.purchase_delivery_note_id', '=', 'n.id')
+            .as('base'),
+        )
+        .orderBy('n.date', 'desc')
+        .orderBy('n.id', 'desc'),
+      input,
+    );
     return {
       total_albaranes: total,
       ...pageOf(total, input),

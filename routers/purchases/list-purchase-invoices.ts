@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 const purchaseInvoice = z.object({
@@ -49,22 +49,19 @@ export const listPurchaseInvoices = operation({
       .$if(proveedorId !== undefined, (q) => q.where('i.supplier_id', '=', proveedorId ?? 0))
       .$if(Boolean(subtipo), (q) => q.where('i.subtype', '=', subtipo ?? ''))
       .$if(pagada !== undefined, (q) => q.where(sql<boolean>`(a.total <= i.paid) = ${pagada ?? false}`));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .innerJoin('suppliers as p', (join) =>
-            join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
-          )
-          .select(['i.id', 'i.number', 'i.date', 'i.supplier_id', 'i.subtype', ...SUPPLIER_COLUMNS])
-          .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
-          .orderBy('i.date', 'desc')
-          .orderBy('i.id', 'desc')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .innerJoin('suppliers as p', (join) =>
+          join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
+        )
+        .select(['i.id', 'i.number', 'i.date', 'i.supplier_id', 'i.subtype', ...SUPPLIER_COLUMNS])
+        .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
+        .orderBy('i.date', 'desc')
+        .orderBy('i.id', 'desc'),
+      input,
+    );
     return {
       total_facturas: total,
       ...pageOf(total, input),

@@ -1,7 +1,7 @@
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
 
 /** The suppliers by legal name. PAG-02 */
@@ -23,18 +23,15 @@ export const listSuppliers = operation({
       .selectFrom('suppliers as p')
       .where('p.account_id', '=', accountId)
       .$if(Boolean(busqueda), (q) => q.where('p.search', 'like', containing(busqueda ?? '')));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
-          .orderBy('p.legal_name')
-          .orderBy('p.id')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
+        .orderBy('p.legal_name')
+        .orderBy('p.id'),
+      input,
+    );
     return { total_proveedores: total, ...pageOf(total, input), proveedores: rows.map(supplierOf) };
   },
 });

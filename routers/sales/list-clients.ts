@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { containing, emailKey, taxKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { CLIENT_COLUMNS, client, clientOf } from './client.ts';
 
 /** The clients by legal name. Tax ids are compared as in DLV-01, e-mails whole and without case. PAG-02, TAR-01 */
@@ -33,18 +33,12 @@ export const listClients = operation({
       .$if(Boolean(email), (q) => q.where(sql<boolean>`lower(c.email) = ${emailKey(email)}`))
       // As bigint: a list can't have a number beyond int, but may be asked for by one.
       .$if(tarifa !== undefined, (q) => q.where(sql<boolean>`coalesce(c.price_list, 1) = ${tarifa}::bigint`));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .select(CLIENT_COLUMNS)
-          .orderBy('c.legal_name')
-          .orderBy('c.id')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected.select(CLIENT_COLUMNS).orderBy('c.legal_name').orderBy('c.id'),
+      input,
+    );
     return { total_clientes: total, ...pageOf(total, input), clientes: rows.map(clientOf) };
   },
 });

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 import { isInvoiced } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
@@ -49,29 +49,26 @@ export const listDeliveryNotes = operation({
         q.where((eb) => eb.or([eb('d.project_id', '=', proyectoId ?? 0), eb('d.id', 'in', ofProject)])),
       )
       .$if(facturado !== undefined, (q) => q.where(sql<boolean>`${invoiced} = ${facturado ?? false}`));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .innerJoin('clients as c', (join) =>
-            join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
-          )
-          .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed', invoiced.as('invoiced')])
-          .select((eb) =>
-            eb
-              .selectFrom('delivery_note_lines as l')
-              .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
-              .whereRef('l.account_id', '=', 'd.account_id')
-              .whereRef('l.delivery_note_id', '=', 'd.id')
-              .as('base'),
-          )
-          .orderBy('d.date', 'desc')
-          .orderBy('d.id', 'desc')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .innerJoin('clients as c', (join) =>
+          join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
+        )
+        .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed', invoiced.as('invoiced')])
+        .select((eb) =>
+          eb
+            .selectFrom('delivery_note_lines as l')
+            .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
+            .whereRef('l.account_id', '=', 'd.account_id')
+            .whereRef('l.delivery_note_id', '=', 'd.id')
+            .as('base'),
+        )
+        .orderBy('d.date', 'desc')
+        .orderBy('d.id', 'desc'),
+      input,
+    );
     return {
       total_albaranes: total,
       ...pageOf(total, input),

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
@@ -56,22 +56,19 @@ export const listInvoices = operation({
       .$if(Boolean(busqueda), (q) =>
         q.where((eb) => eb.or([eb('d.search', 'like', pattern), eb('d.client_id', 'in', clients)])),
       );
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .innerJoin('clients as c', (join) =>
-            join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
-          )
-          .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
-          .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
-          .orderBy('d.date', 'desc')
-          .orderBy('d.id', 'desc')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .innerJoin('clients as c', (join) =>
+          join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
+        )
+        .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
+        .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
+        .orderBy('d.date', 'desc')
+        .orderBy('d.id', 'desc'),
+      input,
+    );
     return {
       total_facturas: total,
       ...pageOf(total, input),

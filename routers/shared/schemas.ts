@@ -44,7 +44,7 @@ export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
     .describe(`Registros por página, ${max} como máximo`),
 });
 
-type Page = { pagina: number; por_pagina: number };
+export type Page = { pagina: number; por_pagina: number };
 
 /** Sizes that callers ask for; any other is a parameter of its statement. */
 const USUAL_SIZES = new Set([20, 100, 200, 500, 1000]);

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
 
 const employee = person.extend({
   email: z.string(),
@@ -34,22 +34,19 @@ export const listEmployees = operation({
       .$if(Boolean(busqueda), (q) => q.where('e.search', 'like', containing(busqueda ?? '')))
       .$if(departamentoId !== undefined, (q) => q.where('e.department_id', '=', departamentoId ?? 0))
       .$if(activo !== undefined, (q) => q.where('e.active', '=', activo ?? true));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .leftJoin('departments as d', (join) =>
-            join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
-          )
-          .select(['e.id', 'e.first_name', 'e.last_name', 'e.email', 'e.active', 'e.department_id', 'd.title'])
-          .orderBy('e.last_name')
-          .orderBy('e.first_name')
-          .orderBy('e.id')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .leftJoin('departments as d', (join) =>
+          join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
+        )
+        .select(['e.id', 'e.first_name', 'e.last_name', 'e.email', 'e.active', 'e.department_id', 'd.title'])
+        .orderBy('e.last_name')
+        .orderBy('e.first_name')
+        .orderBy('e.id'),
+      input,
+    );
     return {
       total_empleados: total,
       ...pageOf(total, input),

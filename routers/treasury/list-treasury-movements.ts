@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { pageOfRows } from '../shared/rows.ts';
+import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
 
 const treasuryMovement = z.object({
   movimientoId: sealedId('treasuryMovement'),
@@ -34,18 +34,15 @@ export const listTreasuryMovements = operation({
       .$if(fecha_inicio !== undefined, (q) => q.where('m.date', '>=', fecha_inicio ?? ''))
       .$if(fecha_fin !== undefined, (q) => q.where('m.date', '<=', fecha_fin ?? ''))
       .$if(cuentaId !== undefined, (q) => q.where('m.treasury_account_id', '=', cuentaId ?? 0));
-    const [{ total }, rows] = await Promise.all([
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      rowsOf(
-        db,
-        selected
-          .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
-          .orderBy('m.date', 'desc')
-          .orderBy('m.id', 'desc')
-          .limit(limit(input))
-          .offset(offset(input)),
-      ),
-    ]);
+    const { total, rows } = await pageOfRows(
+      db,
+      selected,
+      selected
+        .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
+        .orderBy('m.date', 'desc')
+        .orderBy('m.id', 'desc'),
+      input,
+    );
     return {
       total_movimientos: total,
       ...pageOf(total, input),

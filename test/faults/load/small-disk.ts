@@ -25,7 +25,8 @@ export async function mountSmallDisk(stack: AsyncDisposableStack, megabytes: num
   try {
     await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0755`, 'albaran-proof', folder]);
   } catch (error) {
-    return error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : String(error);
+    const said = error instanceof Error ? error.message : String(error);
+    return /^mount: .*/m.exec(said)?.[0] ?? said;
   }
   // Lazily: whatever still has a file open there does not keep it in the way.
   stack.defer(() => void execFileSync('umount', ['-l', folder]));

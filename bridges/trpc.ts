@@ -5,7 +5,9 @@ import { fastifyRequestHandler } from '@trpc/server/adapters/fastify';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { CallContext, Service } from '../platform/context.ts';
 import { ApiError, asApiError, badField } from '../platform/errors.ts';
+import type { JsonText } from '../platform/json-text.ts';
 import { appRouter } from '../routers/index.ts';
+import { Answers } from './answers.ts';
 import { knownError } from './envelope.ts';
 import { operations } from './operations.ts';
 import { callContext } from './rest.ts';
@@ -49,11 +51,18 @@ export function addTrpcRoutes(app: FastifyInstance, service: Service): void {
           const { principal: caller, ...call } = request.call ?? callContext(service, 'trpc', request);
           const paths = pathsOf(request);
           checkRequest(paths, call, request);
-          const batch: CallContext[] = paths.map(() => ({ ...call, caller, headers: {} }));
+          const answers = new Answers();
+          const place = (answer: JsonText) => answers.value(answer);
+          const batch: CallContext[] = paths.map(() => ({ ...call, caller, place, headers: {} }));
+          const send = async (response: Response) => {
+            reply.code(response.status).headers(Object.fromEntries(response.headers));
+            await reply.send(answers.fill(await response.text()));
+          };
           await fastifyRequestHandler({
             router: appRouter,
             req: request,
-            res: reply,
+            // The adapter's only use of it is to send its response.
+            res: Object.create(reply, { send: { value: send } }),
             // The adapter decodes it once more.
             path: encodeURIComponent(request.params['*']),
             createContext: () => ({ ...call, batch }),

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Database, Db } from './database.ts';
 import type { Ids, Kind } from './ids.ts';
+import type { JsonText } from './json-text.ts';
 import type { Metrics } from './metrics.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
@@ -51,6 +52,8 @@ export interface CallContext {
   quota?: QuotaState;
   /** Where one request carries several calls (tRPC): each one's own context, in their order. */
   batch?: CallContext[];
+  /** A door that puts the answer into its body itself: what stands for it until then. */
+  place?: (answer: JsonText) => JsonText;
   /** Headers of the answer. */
   headers: Record<string, string>;
 }
@@ -72,6 +75,8 @@ export interface OperationContext {
   header(name: string, value: string): void;
   /** An address that downloads the file for ten minutes. */
   downloadUrl(target: LinkTarget): string;
+  /** Takes statements whose answers nobody needs: they travel with the commit, and their failure fails the call. */
+  later(statement: Promise<unknown>): void;
   /** Notes what this call wrote; every write names at least one record. */
   audit(kind: Kind, id: number): void;
 }

@@ -2,6 +2,7 @@
 // it. One row of `grants` decides over all of them: whatever ends it ends them at once, on every process (OAU-04, OAU-06).
 // A code or token names its company in front, so that it is looked up inside that company and nowhere else.
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { noteWrite } from './audit.ts';
 import { systemClock } from './clock.ts';
@@ -13,6 +14,8 @@ export const CODE_SECONDS = 60;
 export const ACCESS_TOKEN_SECONDS = 3600;
 /** From its last renewal on, an authorization that nobody uses lives this long. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
+/** After so long an authorization ends however much it is used: a person is asked again. */
+export const AUTHORIZATION_DAYS = 365;
 /** Processes of one application race for a renewal: who comes late within this time is refused and nothing more. OAU-04 */
 const RACE_SECONDS = 10;
 const NOTE_USE_EVERY_SECONDS = 60;
@@ -182,14 +185,17 @@ export function issueTokens(
 ): Promise<TokenPair | undefined> {
   const { accountId, grantId } = from;
   return database.transaction(accountId, { write: true }, async (db) => {
-    const { numUpdatedRows } = await db
+    const end = sql<string>`created_at + make_interval(days => ${AUTHORIZATION_DAYS})`;
+    const grant = await db
       .updateTable('grants')
-      .set({ expires_at: after(now, REFRESH_TOKEN_SECONDS) })
+      .set({ expires_at: sql`least(${after(now, REFRESH_TOKEN_SECONDS)}::timestamptz, ${end})` })
       .where('account_id', '=', accountId)
       .where('id', '=', grantId)
       .where('revoked_at', 'is', null)
+      .where(end, '>', now.toString())
+      .returning('expires_at')
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) return undefined;
+    if (!grant) return undefined;
     if (from.kind === 'refresh' && !(await markUsed(db, accountId, from.hash, now))) return undefined;
     const pair = { access: newSecret('access', accountId), refresh: newSecret('refresh', accountId) };
     const common = { account_id: accountId, grant_id: grantId };
@@ -208,7 +214,7 @@ export function issueTokens(
           kind: 'refresh',
           hash: hashSecret(pair.refresh),
           can_write: from.canWrite,
-          expires_at: after(now, REFRESH_TOKEN_SECONDS),
+          expires_at: grant.expires_at,
         },
       ])
       .execute();

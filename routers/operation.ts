@@ -211,6 +211,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
           headers[name] = value;
         },
         downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
+        later,
         audit: (kind, id) => {
           written.push({ kind, id });
         },
@@ -251,10 +252,13 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     return next({ ctx: { ...ctx, principal, raw: await getRawInput() } });
   });
   const resolve = ({ ctx }: { ctx: CallContext & { principal: Principal; raw: unknown } }) =>
-    traced(alias, { attributes: { 'albaran.door': ctx.door } }, () => run(ctx, ctx.raw)).catch((error: unknown) => {
-      if (error instanceof ApiError && error.kind === 'unauthorized') ctx.service.keys.forget(ctx.credentials);
-      throw error;
-    });
+    traced(alias, { attributes: { 'albaran.door': ctx.door } }, () => run(ctx, ctx.raw)).then(
+      (answer) => ctx.place?.(answer) ?? answer,
+      (error: unknown) => {
+        if (error instanceof ApiError && error.kind === 'unauthorized') ctx.service.keys.forget(ctx.credentials);
+        throw error;
+      },
+    );
   const procedure = write ? admitted.mutation(resolve) : admitted.query(resolve);
   metas.set(procedure, meta);
   return procedure;

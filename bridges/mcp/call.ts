@@ -31,7 +31,11 @@ export async function callTool(caller: Caller, name: string, args: Arguments): P
     // Messages of a batch share the request, and nothing else.
     const data = await run(tool, principal, { ...call, principal, headers: {} }, args);
     caller.confirmed = true;
-    return answers.add(tool.wrapped ? jsonObject({ data }) : data);
+    const content = tool.wrapped ? jsonObject({ data }) : data;
+    return {
+      structuredContent: answers.value(content).parse(),
+      content: [{ type: 'text', text: answers.text(content) }],
+    };
   } catch (error) {
     const known = asApiError(error);
     status = known.status;

@@ -5,9 +5,9 @@ import type { CallContext } from '../../platform/context.ts';
 import { principalOf } from '../../platform/grants.ts';
 import type { Principal } from '../../platform/principal.ts';
 import { confirm } from '../../routers/operation.ts';
+import { Answers } from '../answers.ts';
 import { resourceOf } from '../oauth/metadata.ts';
 import type { Operation } from '../operations.ts';
-import { Answers } from './answers.ts';
 
 /** The caller as the SDK carries it from the request to the handlers of its messages. */
 export class Caller implements AuthInfo {

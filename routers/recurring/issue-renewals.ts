@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { type Author, noteWrite } from '../../platform/audit.ts';
 import { type Database, type Db, isDatabaseError } from '../../platform/database.ts';
 import { asApiError } from '../../platform/errors.ts';
-import { insertDeliveryNote } from '../sales/insert-document.ts';
+import { insertDeliveryNote, nextNoteId } from '../sales/insert-document.ts';
 import type { ResolvedLine } from '../sales/sale-lines.ts';
 import { CYCLES, renewalDates, type Schedule } from './renewal-dates.ts';
 
@@ -129,7 +129,9 @@ const issueNext = (
     const [cycle] = row ? dueCycles(row, until) : [];
     if (held.rows.length === 0 || row === undefined || cycle === undefined) return undefined;
 
-    const noteId = await insertDeliveryNote(db, {
+    const noteId = await nextNoteId(db);
+    await insertDeliveryNote(db, {
+      id: noteId,
       accountId,
       date: today,
       now,

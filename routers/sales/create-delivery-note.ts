@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
 import { billingClient, resolveBillingClient } from './billing-client.ts';
-import { insertDeliveryNote } from './insert-document.ts';
+import { insertDeliveryNote, nextNoteId } from './insert-document.ts';
 import { saleOrder } from './sale-document.ts';
 import { resolveLines, saleLine } from './sale-lines.ts';
 
@@ -23,24 +23,29 @@ export const createDeliveryNote = operation({
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, later, audit }) {
     const { pedido } = input;
-    const [client, lines] = await Promise.all([
+    const [id, client, lines] = await Promise.all([
+      nextNoteId(db),
       resolveBillingClient(db, accountId, input.cliente, audit),
       resolveLines(db, accountId, input.detalles, multiFormatStock),
     ]);
-    const noteId = await insertDeliveryNote(db, {
-      accountId,
-      date: today,
-      now,
-      clientId: client.id,
-      priceList: client.priceList,
-      concept: pedido.obra,
-      remarks: pedido.detalles_operacion,
-      promoCode: pedido.promo_code,
-      lines,
-    });
-    audit('deliveryNote', noteId);
-    return noteId;
+    // The company's other notes wait for this one's number until the commit: nothing is waited for in between.
+    later(
+      insertDeliveryNote(db, {
+        id,
+        accountId,
+        date: today,
+        now,
+        clientId: client.id,
+        priceList: client.priceList,
+        concept: pedido.obra,
+        remarks: pedido.detalles_operacion,
+        promoCode: pedido.promo_code,
+        lines,
+      }),
+    );
+    audit('deliveryNote', id);
+    return id;
   },
 });

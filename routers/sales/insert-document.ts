@@ -73,7 +73,15 @@ export async function insertLines(db: Db, { accountId, table, lines, priceList, 
   await Promise.all([written, added]);
 }
 
+/** The id of a delivery note that is about to be written. */
+export async function nextNoteId(db: Db): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select nextval('delivery_notes_id_seq') as id`.execute(db);
+  return rows[0]?.id ?? 0;
+}
+
 export interface NewDeliveryNote {
+  /** The one that `nextNoteId` answered last in this transaction. */
+  id: number;
   accountId: number;
   date: Temporal.PlainDate;
   now: Temporal.Instant;
@@ -92,22 +100,18 @@ export interface NewDeliveryNote {
   lines: readonly ResolvedLine[];
 }
 
-/** Writes a reviewed, numbered delivery note; stock follows. Answers its id. DLV-02..06 */
-export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<number> {
-  const { accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId, recurringCycle } = note;
+/** Writes a reviewed, numbered delivery note; stock follows. DLV-02..06 */
+export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<void> {
+  const { id, accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId, recurringCycle } = note;
   // The counter's row is taken first, so that notes of one company follow each other and never meet in a deadlock.
-  const [{ rows }] = await Promise.all([
-    sql<{ id: number }>`with ${nextNumber(accountId, 'delivery_note', date)}
-      insert into delivery_notes (account_id, number, date, concept, remarks, client_id, project_id, recurring_id,
+  await Promise.all([
+    sql`with ${nextNumber(accountId, 'delivery_note', date)}
+      insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
         recurring_cycle, promo_code, reviewed)
-      select ${accountId}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
+      select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
         ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
         ${recurringCycle ?? null}::date, ${promoCode || null}, true
-      from numbered
-      returning id`.execute(db),
+      from numbered`.execute(db),
     insertLines(db, { ...note, table: 'delivery_notes' }),
   ]);
-  const [header] = rows;
-  if (!header) throw new Error('A delivery note was not written');
-  return header.id;
 }

@@ -14,6 +14,7 @@ import { hashSecret, newKey } from '../../platform/principal.ts';
 import { openService, type ServiceOptions } from '../../platform/service.ts';
 import { type HttpOptions, makeHttp } from '../../server/http.ts';
 import { poolerOptions } from './pgbouncer.ts';
+import { roundRobin } from './round-robin.ts';
 
 /** A record of an account file, without its `ref` where the test does not care. */
 export type FileRecord = { coleccion: string; ref?: string; [field: string]: unknown };
@@ -50,7 +51,10 @@ export class TestClock implements Clock {
 
 export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & { logTo?: (line: string) => void };
 
-export async function startServer(options: ServerOptions = {}) {
+/** With TEST_SERVERS=2 what a test takes for one server are two that share a database and take its requests in turns. */
+const SERVERS = Number(process.env.TEST_SERVERS ?? 1);
+
+async function openServer(options: ServerOptions) {
   const { logTo, corsOrigins = [], trustProxy = false, oauth, databaseQueue, database, ...rest } = options;
   const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
   const service = await openService({
@@ -67,10 +71,25 @@ export async function startServer(options: ServerOptions = {}) {
     oauth: { registrationsPerHour: 1_000_000, ...oauth },
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
-  service.baseUrl ||= url;
+  return { service, http, url };
+}
+
+export async function startServer(options: ServerOptions = {}) {
+  const first = await openServer(options);
+  const others = await Promise.all(Array.from({ length: SERVERS - 1 }, () => openServer(options)));
+  const servers = [first, ...others];
+  const proxy = others.length > 0 ? await roundRobin(servers.map(({ url }) => ({ url: () => url }))) : undefined;
+  const url = proxy ? `http://127.0.0.1:${proxy.port}` : first.url;
+  for (const { service, http } of servers) {
+    service.baseUrl ||= url;
+    // Connections are what is given to the servers in turns.
+    if (proxy) http.server.maxRequestsPerSocket = 1;
+  }
+  const { service, http } = first;
   const stop = async () => {
-    await http.close();
-    await service.close();
+    await Promise.all(servers.map((server) => server.http.close()));
+    await Promise.all(servers.map((server) => server.service.close()));
+    await proxy?.[Symbol.asyncDispose]();
   };
   return {
     url,

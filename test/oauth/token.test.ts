@@ -1,6 +1,6 @@
 // /oauth/token and /oauth/revoke: how long codes and tokens live, how often they can be used, and what a second use does.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ACCESS_TOKEN_SECONDS, CODE_SECONDS, REFRESH_TOKEN_SECONDS } from '../../platform/grants.ts';
+import { ACCESS_TOKEN_SECONDS, AUTHORIZATION_DAYS, CODE_SECONDS, REFRESH_TOKEN_SECONDS } from '../../platform/grants.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { callMcp, json, newApplication, pkce, REDIRECT, revoke, token, twin } from './application.ts';
 
@@ -377,6 +377,23 @@ describe('renewal', () => {
     clock.advance({ milliseconds: 1 });
     expect((await application.renew(late.refresh)).body.error).toBe('invalid_grant');
     expect((await application.renew(body.refresh_token)).status).toBe(200);
+  });
+
+  test('[OAU-04] after a year an authorization ends, however often it was renewed', async () => {
+    await using world = await still();
+    const { clock, application } = world;
+    const begun = clock.now();
+    let { refresh } = await application.connect();
+    const end = begun.add({ hours: 24 * AUTHORIZATION_DAYS });
+    while (Temporal.Instant.compare(clock.now().add({ hours: 24 * 29 }), end) < 0) {
+      clock.advance({ hours: 24 * 29 });
+      refresh = (await application.renew(refresh)).body.refresh_token;
+    }
+    clock.set(end.subtract({ seconds: 1 }).toString());
+    const { status, body } = await application.renew(refresh);
+    expect(status).toBe(200);
+    clock.advance({ seconds: 1 });
+    expect((await application.renew(body.refresh_token)).body.error).toBe('invalid_grant');
   });
 });
 

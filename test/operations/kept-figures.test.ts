@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { FIGURES } from '../../entities/kept/figures.ts';
 import { differences } from '../../entities/kept/kept.ts';
 import { issueRenewals } from '../../routers/recurring/issue-renewals.ts';
-import { insertDeliveryNote } from '../../routers/sales/insert-document.ts';
+import { insertDeliveryNote, nextNoteId } from '../../routers/sales/insert-document.ts';
 import { ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
@@ -267,7 +267,8 @@ test('[PRJ-01] an import that works totals out anew waits for the sale that is a
     const now = clock.now();
     const date = Temporal.PlainDate.from(TODAY);
     const lines = [{ ...line, ...none, ...undated }];
-    await insertDeliveryNote(db, { accountId: acme.id, date, now, clientId: 1, priceList: 1, concept: '', lines });
+    const id = await nextNoteId(db);
+    await insertDeliveryNote(db, { id, accountId: acme.id, date, now, clientId: 1, priceList: 1, concept: '', lines });
     sold.resolve();
     await mayEnd.promise;
   });

@@ -49,3 +49,21 @@ test('[ENV-04] [IDEM-01] npm run prove:load, for seconds', { timeout: PROOF_MS }
   expect(printed).toMatch(/^(none for its log: writes +\d+ +\d+ +[1-9]\d* +\d+ +0 |A FULL DISK WAS NOT TRIED)/m);
   expect(printed).toContain('The service holds under load.');
 });
+
+test('[AUTH-01] npm run prove:timing, with few refusals', { timeout: PROOF_MS }, async () => {
+  // Few of them may be apart by chance: what counts here is that all are measured.
+  const printed = await prove('timing.ts', '--keys', '10', '--people', '3').catch(
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  for (const kind of [
+    'unknown key',
+    'wrong secret',
+    'revoked key',
+    'expired key',
+    'unknown e-mail',
+    'wrong password',
+  ]) {
+    expect(printed).toMatch(new RegExp(`^${kind} +\\d+ +\\d+\\.\\d+$`, 'm'));
+  }
+  expect(printed).toMatch(/^Refusals (take as long whatever they are for|can be told apart by their time)\.$/m);
+});

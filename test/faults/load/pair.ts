@@ -1,12 +1,12 @@
 // What the proofs under load stand on: two processes behind a proxy, on a PostgreSQL of their own, with a company in it.
 import { operations } from '../../../bridges/operations.ts';
 import { exampleAccount, examples } from '../../helpers/examples.ts';
+import { roundRobin } from '../../helpers/round-robin.ts';
 import { type Call, callsOf } from '../doors.ts';
 import { records } from '../once/writes.ts';
 import { newApiKey, newCompany } from '../stand.ts';
 import { type OwnPostgres, type Supervised, standOn, startOwnPostgres, supervise } from '../supervisor.ts';
 import { Client } from './client.ts';
-import { roundRobin } from './proxy.ts';
 import type { Report } from './report.ts';
 
 /** Small, so that 200 connections are more than the two processes let wait. */

@@ -1,13 +1,12 @@
 // What stands in front of several processes.
 import { connect, createServer, type Socket } from 'node:net';
-import type { Supervised } from '../supervisor.ts';
 
 export interface Proxy extends AsyncDisposable {
   port: number;
 }
 
 /** Gives each connection to the next of the services. */
-export async function roundRobin(services: readonly Supervised[]): Promise<Proxy> {
+export async function roundRobin(services: readonly { url(): string }[]): Promise<Proxy> {
   const open = new Set<Socket>();
   let next = 0;
   const server = createServer({ allowHalfOpen: true }, (near) => {

@@ -1,0 +1,167 @@
+// How PostgreSQL goes about what the operations ask, on a tenth of the measured company: by indexes, also where a table is large,
+// and no otherwise for row-level security.
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { newKey } from '../../bench/caller.ts';
+import { addCompany, SLUG } from '../../bench/databases.ts';
+import { ownDatabase } from '../helpers/own-database.ts';
+import { recordStatements, type Statement } from '../helpers/statements.ts';
+import { startServer } from '../helpers/world.ts';
+
+const SCALE = 0.1;
+/** Rows from which on no operation reads a whole table. */
+const LARGE = 5_000;
+const IMPORT_MS = 180_000;
+/** The version that plans.json is of: another may find other ways. */
+const VERSION = 18;
+
+const MONTH = 'fecha_inicio=2025-03-01&fecha_fin=2025-03-31';
+const READS = [
+  `/employees/times?${MONTH}`,
+  `/employees/times?${MONTH}&empleadoId=1`,
+  '/employees/1/contract',
+  `/employees/1/work-calendar?${MONTH}`,
+  `/time-off?${MONTH}`,
+  '/employees',
+  '/crm/opportunities',
+  '/crm/loss-reasons?funnel_fk=1',
+  '/crm/contacts?email=lead77@example.com',
+  '/crm/contacts?busqueda=persona%2077',
+  '/products',
+  '/products?busqueda=inox%20m3%20modelo',
+  '/products/77',
+  `/products/77/availability?${MONTH}`,
+  '/price-lists?articuloId=77',
+  '/clients',
+  '/clients?busqueda=cliente%2077',
+  '/clients/7',
+  '/delivery-notes',
+  `/delivery-notes?${MONTH}&clienteId=7`,
+  '/delivery-notes/1',
+  '/invoices?pagada=false',
+  '/invoices?busqueda=F2025',
+  `/recurring/renewals?${MONTH}`,
+  `/recurring/new?${MONTH}`,
+  `/purchase-delivery-notes?${MONTH}`,
+  `/purchase-invoices?${MONTH}`,
+  `/reports/purchases?${MONTH}&agrupar=proveedor`,
+  `/reports/sales?${MONTH}&agrupar=articulo`,
+  `/reports/results?${MONTH}&agrupar=proyecto`,
+  '/projects',
+  `/projects?${MONTH}`,
+  '/projects/7',
+  `/projects/7/times?${MONTH}`,
+  '/tasks',
+  '/treasury/accounts',
+  `/treasury/movements?${MONTH}`,
+  `/treasury/due-dates?${MONTH}`,
+];
+
+const WRITES: [path: string, body: object][] = [
+  [
+    '/crm/opportunities',
+    { datos: { funnel_fk: 1, etapa_fk: 101, descripcion: 'Cubierta', email_contacto: 'lead77@example.com' } },
+  ],
+  [
+    '/delivery-notes',
+    {
+      cliente: { id: 7 },
+      pedido: { obra: 'Cubierta' },
+      detalles: [{ cantidad: 2, articulo_fk: 77 }],
+    },
+  ],
+];
+
+interface Node {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  Plans?: Node[];
+}
+
+/** What a plan reads: an index, or a table and how. */
+function readsOf(node: Node): string[] {
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, Plans: inner = [] } = node;
+  const own = index ? [index] : type === 'Seq Scan' ? [`all of ${table}`] : [];
+  return [...own, ...inner.flatMap(readsOf)];
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'null';
+  if (!Array.isArray(value)) return pg.escapeLiteral(String(value));
+  const elements = value.map((element) => (element === null ? 'null' : JSON.stringify(String(element))));
+  return pg.escapeLiteral(`{${elements.join(',')}}`);
+}
+
+/** What PostgreSQL would read for a statement in a transaction that begins so. */
+async function planned(client: pg.Client, opening: string, { text, values }: Statement): Promise<string[]> {
+  await client.query(opening);
+  try {
+    await client.query(`prepare looked_at as ${text}`);
+    const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : '';
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+      `explain (format json) execute looked_at${given}`,
+    );
+    return rows.flatMap((row) => readsOf(row['QUERY PLAN'][0].Plan));
+  } finally {
+    await client.query('rollback; deallocate all');
+  }
+}
+
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
+
+test('[TEN-02] operations read by indexes, and by the same ones without row-level security', {
+  timeout: IMPORT_MS,
+}, async () => {
+  await using database = await ownDatabase();
+  const { directUrl, admin } = database;
+  await addCompany(directUrl, SLUG, SCALE, () => {});
+  await admin.query('vacuum analyze');
+  await using server = await startServer({ database: { url: directUrl } });
+  const headers = await newKey(directUrl);
+  const statements = recordStatements(server.service);
+  const { rows: tables } = await admin.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and reltuples > ${LARGE}`,
+  );
+  const whole = tables.map(({ name }) => `all of ${name}`);
+  expect(whole).toEqual(expect.arrayContaining(['all of time_entries', 'all of delivery_note_lines']));
+
+  const plans: Record<string, string[]> = {};
+  const calls = [
+    ...READS.map((path) => ['GET', path, undefined] as const),
+    ...WRITES.map(([path, body]) => ['POST', path, JSON.stringify(body)] as const),
+  ];
+  await server.request('/api/v1/account', { headers });
+  for (const [method, path, body] of calls) {
+    statements.take();
+    const answer = await server.request(`/api/v1${path}`, {
+      ...{ method, body: body ?? null },
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    });
+    expect([path, answer.status, answer.body.errorMsg]).toEqual([path, 200, '']);
+    let opening = 'begin';
+    const bound: string[] = [];
+    const free: string[] = [];
+    for (const statement of statements.take()) {
+      if (statement.text.startsWith('begin')) opening = statement.text;
+      else if (/^\s*(select|with|insert|update)\b/.test(statement.text)) {
+        bound.push(...(await planned(admin, opening, statement)));
+        free.push(...(await planned(admin, opening.replace('set local role albaran_app; ', ''), statement)));
+      }
+    }
+    plans[`${method} ${path}`] = sorted(bound);
+    expect.soft(sorted(bound), `${path}: with row-level security, and without`).toEqual(sorted(free));
+    expect
+      .soft(
+        sorted(bound).filter((read) => whole.includes(read)),
+        `${path}: large tables read whole`,
+      )
+      .toEqual([]);
+  }
+  const { rows: versions } = await admin.query<{ major: number }>(
+    `select current_setting('server_version_num')::int / 10000 as major`,
+  );
+  if (versions[0]?.major === VERSION) {
+    await expect(`${JSON.stringify(plans, null, 2)}\n`).toMatchFileSnapshot('plans.json');
+  }
+});

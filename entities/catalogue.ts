@@ -60,7 +60,7 @@ export type Prices = Record<string, readonly [price: number, withVat: number | n
 
 /**
  * Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. `card`, and the
- * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_cards_and_counts.sql).
+ * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_cards_counts_and_searches.sql).
  */
 export const Product = defineEntity({
   name: 'Product',

@@ -41,7 +41,7 @@ const CLIENT_CARD = joined(
 
 /**
  * `taxKey` is the tax id normalised for comparison (DLV-01); `card` is what lists show of it as JSON text
- * (0010_cards_and_counts.sql).
+ * (0010_cards_counts_and_searches.sql).
  */
 export const Client = defineEntity({
   name: 'Client',

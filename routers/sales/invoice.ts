@@ -16,3 +16,8 @@ export const invoiceAmounts = (accountId: number, invoiceId: RawBuilder<number>)
 /** Whether an invoice has lines of this delivery note. */
 export const isInvoiced = (accountId: number, deliveryNoteId: RawBuilder<number>) =>
   sql<boolean>`exists (select from invoice_lines b where b.account_id = ${accountId} and b.delivery_note_id = ${deliveryNoteId})`;
+
+/** The same, looked up for each of the few notes that are shown; of many, the condition reads the lines once. */
+export const showsInvoiced = (accountId: number, deliveryNoteId: RawBuilder<number>) =>
+  sql<boolean>`coalesce((select true from invoice_lines b where b.account_id = ${accountId}
+    and b.delivery_note_id = ${deliveryNoteId} limit 1), false)`;

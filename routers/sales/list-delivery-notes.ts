@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { pageOfRows } from '../shared/rows.ts';
 import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
-import { isInvoiced } from './invoice.ts';
+import { isInvoiced, showsInvoiced } from './invoice.ts';
 import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
 const deliveryNote = z.object({
@@ -56,7 +56,8 @@ export const listDeliveryNotes = operation({
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
         )
-        .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed', invoiced.as('invoiced')])
+        .select([...HEADER_COLUMNS, 'd.project_id', 'd.reviewed'])
+        .select(showsInvoiced(accountId, sql<number>`d.id`).as('invoiced'))
         .select((eb) =>
           eb
             .selectFrom('delivery_note_lines as l')

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { pageOfRows } from '../shared/rows.ts';
 import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
+import { documentHeader, foundIn, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
 /** An estimate without its lines. EST-01 */
 export const estimateHeader = z.object({
@@ -35,21 +34,13 @@ export const listEstimates = operation({
     const lines = sql<{ base: number; lines: number }>`(
       select coalesce(sum(l.amount), 0) as base, count(*) as lines from estimate_lines l
       where l.account_id = d.account_id and l.estimate_id = d.id)`;
-    const pattern = containing(busqueda ?? '');
-    const clients = db
-      .selectFrom('clients')
-      .select('id')
-      .where('account_id', '=', accountId)
-      .where('search', 'like', pattern);
     const selected = db
       .selectFrom('estimates as d')
       .where('d.account_id', '=', accountId)
       .$if(fecha_inicio !== undefined, (q) => q.where('d.date', '>=', fecha_inicio ?? ''))
       .$if(fecha_fin !== undefined, (q) => q.where('d.date', '<=', fecha_fin ?? ''))
       .$if(clienteId !== undefined, (q) => q.where('d.client_id', '=', clienteId ?? 0))
-      .$if(Boolean(busqueda), (q) =>
-        q.where((eb) => eb.or([eb('d.search', 'like', pattern), eb('d.client_id', 'in', clients)])),
-      );
+      .$if(Boolean(busqueda), (q) => q.where('d.id', 'in', foundIn('estimates', accountId, busqueda ?? '')));
     const { total, rows } = await pageOfRows(
       db,
       selected,

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { pageOfRows } from '../shared/rows.ts';
 import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
-import { documentHeader, HEADER_COLUMNS, headerOf } from './sale-document.ts';
+import { documentHeader, foundIn, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
 const invoice = z.object({
   facturaId: sealedId('invoice'),
@@ -38,12 +37,6 @@ export const listInvoices = operation({
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, clienteId, pagada, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
-    const pattern = containing(busqueda ?? '');
-    const clients = db
-      .selectFrom('clients')
-      .select('id')
-      .where('account_id', '=', accountId)
-      .where('search', 'like', pattern);
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
@@ -53,9 +46,7 @@ export const listInvoices = operation({
       .$if(pagada !== undefined, (q) =>
         q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${pagada ?? false}`),
       )
-      .$if(Boolean(busqueda), (q) =>
-        q.where((eb) => eb.or([eb('d.search', 'like', pattern), eb('d.client_id', 'in', clients)])),
-      );
+      .$if(Boolean(busqueda), (q) => q.where('d.id', 'in', foundIn('invoices', accountId, busqueda ?? '')));
     const { total, rows } = await pageOfRows(
       db,
       selected,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import type { Kind } from '../../platform/ids.ts';
+import { containing } from '../../platform/text.ts';
 import { sealedId } from '../shared/id.ts';
 import { text } from '../shared/schemas.ts';
 
@@ -54,6 +55,19 @@ export const HEADER_COLUMNS = [
   'c.tax_id',
   'c.email',
 ] as const;
+
+/**
+ * The documents of a table that a text is found in, by their own texts or their client's: each by an index of its own, which
+ * the two conditions in one could not use.
+ */
+export function foundIn(table: 'invoices' | 'estimates', accountId: number, wanted: string) {
+  const pattern = containing(wanted);
+  return sql<number>`(
+    select id from ${sql.table(table)} where account_id = ${accountId} and search like ${pattern}
+    union
+    select s.id from ${sql.table(table)} s where s.account_id = ${accountId} and s.client_id in (
+      select id from clients where account_id = ${accountId} and search like ${pattern}))`;
+}
 
 interface HeaderRow {
   number: string | null;

@@ -37,7 +37,8 @@ test('[PRJ-01] [FIC-01] [PRO-01] figures of companies that were there before are
     await own.admin.query('alter table product_families drop column card');
     await own.admin.query('alter table clients drop column card');
     await own.admin.query('drop function json_text, price_entries, price_count');
-    const again = ['0008_maintained_counts', '0009_project_totals', '0010_cards_and_counts'];
+    await own.admin.query('drop index if exists invoices_search, estimates_search');
+    const again = ['0008_maintained_counts', '0009_project_totals', '0010_cards_counts_and_searches'];
     await own.admin.query('delete from mikro_orm_migrations where name = any($1)', [again]);
     expect(await migrate(asOwner.href)).toEqual(again);
     for (const id of ids) {

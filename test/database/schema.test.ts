@@ -11,7 +11,7 @@ import { ownDatabase } from '../helpers/own-database.ts';
 const BESIDE_THE_ENTITIES = [
   /^set names 'utf8'$/,
   /^alter table "\w+" drop constraint "\w+_fk"$/,
-  /^drop index "(products|clients|contacts)_search"$/,
+  /^drop index "(products|clients|contacts|invoices|estimates)_search"$/,
   /^drop function if exists "(json_text|price_entries|price_count)"/,
   /^alter table "\w+" alter column "(card|price_entries|price_count)" set default (''|0)$/,
   /^alter table "(\w+)" alter column "id" set default nextval\('\1_id_seq'\)$/,

@@ -43,3 +43,13 @@ insert into record_counts (account_id, projects) select account_id, count(*) fro
 on conflict (account_id) do update set projects = excluded.projects;
 alter table projects force row level security;
 alter table record_counts force row level security;
+
+-- Invoices and estimates are looked for as products are, where there are the extensions for it.
+do $$
+begin
+  if to_regclass('products_search') is not null then
+    create index invoices_search on invoices using gin (account_id, search gin_trgm_ops);
+    create index estimates_search on estimates using gin (account_id, search gin_trgm_ops);
+  end if;
+end
+$$;

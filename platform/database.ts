@@ -43,6 +43,17 @@ export interface CredentialCheck {
   now: Temporal.Instant;
 }
 
+// A plan that is to serve every company is made for one of middling size, and would read and sort all that a large one has.
+// These leave out the ways of going about it that are right for few rows alone.
+const WAYS = {
+  /** A page, by the index that has its order. */
+  inOrder: 'set local enable_sort = off; set local enable_material = off',
+  /** Rows by their keys, one by one. */
+  byKeys:
+    'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off; ' +
+    'set local enable_material = off',
+} as const;
+
 export interface TransactionOptions {
   write?: boolean;
   /** A read whose statements all see the same moment. Without it each sees what was committed when it came. */
@@ -50,6 +61,8 @@ export interface TransactionOptions {
   credential?: CredentialCheck | undefined;
   /** Its statements are planned once for all values that they may get. */
   plannedOnce?: boolean | undefined;
+  /** How its statements find their rows. */
+  ways?: keyof typeof WAYS | undefined;
   /** Give up waiting for another transaction's lock after this long. */
   lockTimeoutMs?: number;
 }
@@ -296,14 +309,15 @@ export class Database {
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, snapshot = false, credential, lockTimeoutMs, plannedOnce }: TransactionOptions,
+    { write = false, snapshot = false, credential, lockTimeoutMs, plannedOnce, ways }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
     const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
     const settings =
       `set local statement_timeout = ${this.#statementTimeoutMs}` +
       (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`) +
-      (plannedOnce ? '; set local plan_cache_mode = force_generic_plan' : '');
+      (plannedOnce ? '; set local plan_cache_mode = force_generic_plan' : '') +
+      (ways ? `; ${WAYS[ways]}` : '');
     const client = await this.pool.connect();
     const connection = new PipelinedConnection(client, this.#names, {
       sql: `begin${mode}; ${this.#becomeTenant}${setting}; ${settings}`,

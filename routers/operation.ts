@@ -131,6 +131,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plannedOnce = write } = spec;
+  const ways = write ? 'byKeys' : Object.hasOwn(spec.input, 'por_pagina') ? 'inOrder' : undefined;
   const inputIds = idSites(input);
   const sealed = sealer(output);
 
@@ -166,7 +167,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const call = key === undefined ? undefined : { accountId, key, hash, now };
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
-    const options = { write, credential, lockTimeoutMs, plannedOnce };
+    const options = { write, credential, lockTimeoutMs, plannedOnce, ways } as const;
     const attempt = () => service.database.transaction(accountId, options, work);
     if (call) return onceForKey(attempt, replay);
     if (write) return withRetries(attempt);

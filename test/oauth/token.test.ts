@@ -1,6 +1,11 @@
 // /oauth/token and /oauth/revoke: how long codes and tokens live, how often they can be used, and what a second use does.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ACCESS_TOKEN_SECONDS, AUTHORIZATION_DAYS, CODE_SECONDS, REFRESH_TOKEN_SECONDS } from '../../platform/grants.ts';
+import {
+  ACCESS_TOKEN_SECONDS,
+  AUTHORIZATION_DAYS,
+  CODE_SECONDS,
+  REFRESH_TOKEN_SECONDS,
+} from '../../platform/grants.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { callMcp, json, newApplication, pkce, REDIRECT, revoke, token, twin } from './application.ts';
 

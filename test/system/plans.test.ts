@@ -12,7 +12,7 @@ const SCALE = 0.4;
 /** Rows from which on no operation reads a whole table. */
 const LARGE = 2_000;
 const IMPORT_MS = 180_000;
-/** The version that plans.json is of: another may find other ways. */
+/** The version that plans.txt is of: another may find other ways. */
 const VERSION = 18;
 
 const MONTH = 'fecha_inicio=2025-03-01&fecha_fin=2025-03-31';
@@ -176,6 +176,6 @@ test('[TEN-02] operations read by indexes, and by the same ones without row-leve
     `select current_setting('server_version_num')::int / 10000 as major`,
   );
   if (versions[0]?.major === VERSION) {
-    await expect(`${JSON.stringify(plans, null, 2)}\n`).toMatchFileSnapshot('plans.json');
+    await expect(`${JSON.stringify(plans, null, 2)}\n`).toMatchFileSnapshot('plans.txt');
   }
 });

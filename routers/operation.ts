@@ -53,7 +53,10 @@ interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
   extends Omit<OperationMeta, 'input' | 'output' | 'oauthWrite' | 'destructive'> {
   oauthWrite?: boolean;
   destructive?: boolean;
-  /** Its statements are planned once for all values: planning them anew would take longer than they do. Writes are, unless they say no. */
+  /**
+   * Its statements are planned once for all values: planning them anew would take longer than they do. Writes are, unless they
+   * say no; a list may be if every filter of it has an index in the list's order.
+   */
   plannedOnce?: boolean;
   input: Shape;
   output: Output;
@@ -131,7 +134,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plannedOnce = write } = spec;
-  const ways = write ? 'byKeys' : Object.hasOwn(spec.input, 'por_pagina') ? 'inOrder' : undefined;
+  const ways = write ? 'byKeys' : plannedOnce ? 'inOrder' : undefined;
   const inputIds = idSites(input);
   const sealed = sealer(output);
 

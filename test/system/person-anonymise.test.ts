@@ -65,9 +65,9 @@ function recordsWith(kind: PersonKind, { first, last, email, phone, taxId }: Som
 
 const ID: Record<PersonKind, number> = { employee: 1501, contact: 2601, client: 1901, supplier: 2001 };
 
-// Codes, keys and hashes; and what has no free text.
+// Codes, keys and hashes; numbers; and what has no free text.
 const NO_TEXT =
-  /^(code|key|slug|number|request_hash|search|.*_key|subtype|day_type|shift_mode|entry_method|exit_method|time_zone)$/;
+  /^(code|key|slug|number|request_hash|search|prices|.*_key|subtype|day_type|shift_mode|entry_method|exit_method|time_zone)$/;
 const NO_TABLE = ['accounts', 'audit_records', 'oauth_tokens', 'document_counters'];
 
 /** Puts a mention into one row of every text column of the company. Answers the columns. */

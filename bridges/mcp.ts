@@ -63,21 +63,26 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
         const { call, body } = request;
         if (!call?.principal) throw new Error('Reached the handler without a caller');
         const caller = new Caller(call, call.principal);
+        const calls = callsTool(body);
+        // Nothing is answered to a key that is gone; the call of a tool looks into its key itself.
+        const confirmed = () => confirmKey(caller).catch(challenging(service, request, reply));
+        if (!calls) await confirmed();
         let answer: Response;
+        let text = '';
         try {
           if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
           caller.areas = wantedAreas(request.query.areas);
           refuseWrite(caller, request, reply);
           answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
+          // Calls come to an end; a subscription is a stream until somebody hangs up.
+          if (calls) text = caller.answers.fill(await answer.text());
         } finally {
-          // Whatever it is, nothing is answered to a key that is gone.
-          await confirmKey(caller).catch(challenging(service, request, reply));
+          if (calls) await confirmed();
         }
-        reply.code(answer.status).headers(Object.fromEntries(answer.headers));
         // A stream's own header would let a cache keep it.
-        reply.header('Cache-Control', 'no-store, no-transform');
-        const text = await answer.text();
-        return reply.send(text === '' ? undefined : caller.answers.fill(text));
+        answer.headers.set('cache-control', 'no-store, no-transform');
+        if (!calls) return reply.send(answer);
+        return reply.code(answer.status).headers(Object.fromEntries(answer.headers)).send(text);
       },
     });
 
@@ -100,6 +105,9 @@ const challenging = (service: Service, request: FastifyRequest, reply: FastifyRe
   }
   throw error;
 };
+
+/** Whether a tool is called, alone or in a batch. */
+const callsTool = (body: unknown) => [body].flat().some((message) => fields(message).method === 'tools/call');
 
 /** A server for the messages of one request: its tools are those that this caller may use. */
 function serverFor(caller: Caller): Server {

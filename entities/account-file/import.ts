@@ -49,11 +49,25 @@ export async function importAccountFile(
   const result = await database.transaction(accountId, { write: true }, async (db) => {
     const reading = await Import.begin(database, db, accountId, options);
     for await (const line of lines) await reading.take(line);
-    return await reading.end();
+    const result = await reading.end();
+    // So that the count of what it wrote is there as soon as it is committed.
+    if (result.created > MANY) await rows(db, 'select pg_stat_force_next_flush()', []);
+    return result;
   });
-  // What came in at once is planned for at once, rather than when the server next counts its rows by itself.
-  if (result.created > MANY) await database.pool.query('analyze');
+  if (result.created > MANY) await analyzeGrown(database);
   return result;
+}
+
+/**
+ * Tables that have a tenth of new rows are planned for at once, rather than when the server next counts its rows by itself;
+ * those of many companies beside which a few came are left to it.
+ */
+async function analyzeGrown({ pool }: Database): Promise<void> {
+  const { rows: grown } = await pool.query<{ name: string }>(
+    `select quote_ident(relname) as name from pg_stat_user_tables
+     where schemaname = current_schema() and n_mod_since_analyze > 50 + n_live_tup / 10`,
+  );
+  if (grown.length > 0) await pool.query(`analyze ${grown.map(({ name }) => name).join(', ')}`);
 }
 
 class Import {

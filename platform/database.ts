@@ -54,13 +54,20 @@ const WAYS = {
     'set local enable_material = off',
 } as const;
 
+const PLANNED = {
+  /** Once for all values that they may get: planning them would take longer than they do. */
+  once: 'set local plan_cache_mode = force_generic_plan',
+  /** Each time, for the company and the values it is. */
+  anew: 'set local plan_cache_mode = force_custom_plan',
+} as const;
+
 export interface TransactionOptions {
   write?: boolean;
   /** A read whose statements all see the same moment. Without it each sees what was committed when it came. */
   snapshot?: boolean;
   credential?: CredentialCheck | undefined;
-  /** Its statements are planned once for all values that they may get. */
-  plannedOnce?: boolean | undefined;
+  /** When its statements are planned; without it PostgreSQL sees after a few times. */
+  planned?: keyof typeof PLANNED | undefined;
   /** How its statements find their rows. */
   ways?: keyof typeof WAYS | undefined;
   /** Give up waiting for another transaction's lock after this long. */
@@ -309,14 +316,14 @@ export class Database {
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, snapshot = false, credential, lockTimeoutMs, plannedOnce, ways }: TransactionOptions,
+    { write = false, snapshot = false, credential, lockTimeoutMs, planned, ways }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
     const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
     const settings =
       `set local statement_timeout = ${this.#statementTimeoutMs}` +
       (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`) +
-      (plannedOnce ? '; set local plan_cache_mode = force_generic_plan' : '') +
+      (planned ? `; ${PLANNED[planned]}` : '') +
       (ways ? `; ${WAYS[ways]}` : '');
     const client = await this.pool.connect();
     const connection = new PipelinedConnection(client, this.#names, {

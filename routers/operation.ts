@@ -6,7 +6,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { CallContext, OperationContext, Service } from '../platform/context.ts';
-import { type Db, isDatabaseError } from '../platform/database.ts';
+import { type Db, isDatabaseError, type TransactionOptions } from '../platform/database.ts';
 import {
   ApiError,
   asApiError,
@@ -54,10 +54,10 @@ interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
   oauthWrite?: boolean;
   destructive?: boolean;
   /**
-   * Its statements are planned once for all values: planning them anew would take longer than they do. Writes are, unless they
-   * say no; a list may be if every filter of it has an index in the list's order.
+   * When its statements are planned. Writes: once. A list may be if every filter of it has an index in the list's order; one that
+   * reads much of a company is better planned anew, since companies differ.
    */
-  plannedOnce?: boolean;
+  planned?: TransactionOptions['planned'];
   input: Shape;
   output: Output;
   /** The whole message of a 400 for these problems, where the specification words it. */
@@ -133,8 +133,8 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   const meta: OperationMeta = { title, description, rest, alias, scope, oauthWrite, destructive, input, output };
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
-  const { plannedOnce = write } = spec;
-  const ways = write ? 'byKeys' : plannedOnce ? 'inOrder' : undefined;
+  const { planned = write ? 'once' : undefined } = spec;
+  const ways = write ? 'byKeys' : planned === 'once' ? 'inOrder' : undefined;
   const inputIds = idSites(input);
   const sealed = sealer(output);
 
@@ -170,7 +170,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     const call = key === undefined ? undefined : { accountId, key, hash, now };
     const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
-    const options = { write, credential, lockTimeoutMs, plannedOnce, ways } as const;
+    const options = { write, credential, lockTimeoutMs, planned, ways } as const;
     const attempt = () => service.database.transaction(accountId, options, work);
     if (call) return onceForKey(attempt, replay);
     if (write) return withRetries(attempt);
@@ -350,8 +350,9 @@ async function checkIds(db: Db, accountId: number, sites: readonly IdSite[]): Pr
   const byKind = Map.groupBy(sites, ({ mark }) => mark.kind);
   const selects = [...byKind].map(
     ([kind, wanted]) =>
-      sql<{ kind: string; id: number }>`select ${sql.lit(kind)} as kind, id from ${sql.table(KINDS[kind].table)}
-        where account_id = ${accountId} and id = any(${wanted.map(({ container, key }) => container[key])}::bigint[])`,
+      sql<{ kind: string; id: number }>`select ${sql.lit(kind)} as kind, id
+        from unnest(${wanted.map(({ container, key }) => container[key])}::bigint[]) as wanted(id)
+        where (select true from ${sql.table(KINDS[kind].table)} r where r.account_id = ${accountId} and r.id = wanted.id)`,
   );
   const { rows } = await sql<{ kind: string; id: number }>`${sql.join(selects, sql` union all `)}`.execute(db);
   const found = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));

@@ -16,7 +16,7 @@ export const listProducts = operation({
   rest: ['GET /products'],
   alias: 'consultarProductos',
   scope: 'svc.read',
-  plannedOnce: true,
+  planned: 'once',
   input: {
     busqueda: text(200).optional().describe('Texto en descripción, referencia, SKU o código EAN'),
     familiaId: id('family').optional().describe('Solo los de esta familia'),

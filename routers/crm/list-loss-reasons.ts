@@ -13,6 +13,7 @@ export const listLossReasons = operation({
   rest: ['GET /crm/loss-reasons'],
   alias: 'listarMotivosPerdida',
   scope: 'svc.read',
+  planned: 'anew',
   input: { funnel_fk: id('funnel').optional().describe('Añade el uso en este funnel') },
   output: z.object({
     motivos: z.array(z.object({ motivoId: sealedId('lossReason'), motivo: z.string(), uso_funnel: usage.optional() })),

@@ -26,6 +26,7 @@ export const listTasks = operation({
   rest: ['GET /tasks'],
   alias: 'consultarTareas',
   scope: 'svc.read',
+  planned: 'anew',
   input: {
     proyectoId: id('project').optional().describe('Solo las de este proyecto'),
     estadoId: id('taskState').optional().describe('Solo las de este estado'),

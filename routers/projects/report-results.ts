@@ -25,6 +25,7 @@ export const reportResults = operation({
   rest: ['GET /reports/results'],
   alias: 'consultarResultados',
   scope: 'svc.read',
+  planned: 'anew',
   input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional().describe('Desglose') },
   output: z.object({
     fecha_inicio: z.string(),

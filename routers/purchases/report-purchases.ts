@@ -23,6 +23,7 @@ export const reportPurchases = operation({
   rest: ['GET /reports/purchases'],
   alias: 'consultarCompras',
   scope: 'svc.read',
+  planned: 'anew',
   input: {
     ...requiredDates(),
     agrupar: z.enum(['mes', 'proveedor', 'subtipo']).optional().describe('Añade la agrupación'),

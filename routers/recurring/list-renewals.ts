@@ -26,6 +26,7 @@ export const listRenewals = operation({
   rest: ['GET /recurring/renewals'],
   alias: 'consultarRecurrentesRenovaciones',
   scope: 'svc.read',
+  planned: 'anew',
   input: requiredDates(),
   output: z.object({
     fecha_inicio: z.string(),

@@ -34,6 +34,7 @@ export const reportSales = operation({
   rest: ['GET /reports/sales'],
   alias: 'consultarVentas',
   scope: 'svc.read',
+  planned: 'anew',
   input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional().describe('Desglose') },
   output: z.object({
     fecha_inicio: z.string(),

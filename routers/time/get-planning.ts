@@ -33,6 +33,7 @@ export const getPlanning = operation({
   rest: ['GET /planning'],
   alias: 'consultarPlanificacion',
   scope: 'svc.read',
+  planned: 'anew',
   input: {
     ...requiredDates(),
     empleadoId: id('employee').optional().describe('Solo esta persona'),

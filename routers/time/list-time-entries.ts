@@ -12,7 +12,7 @@ export const listTimeEntries = operation({
   rest: ['GET /employees/times', 'GET /employees/{empleadoId}/times'],
   alias: 'consultarFichajes',
   scope: 'svc.read',
-  plannedOnce: true,
+  planned: 'once',
   input: {
     ...requiredDates(),
     empleadoId: id('employee').optional().describe('Solo los de esta persona'),

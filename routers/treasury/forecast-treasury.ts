@@ -57,6 +57,7 @@ export const forecastTreasury = operation({
   rest: ['GET /treasury/forecast'],
   alias: 'consultarPrevisionTesoreria',
   scope: 'svc.read',
+  planned: 'anew',
   input: {
     ...requiredDates(),
     agrupar: z.enum(['semana', 'mes']).default('mes').describe('Semanas ISO, de lunes a domingo, o meses'),

@@ -79,8 +79,9 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
         } finally {
           if (calls) await confirmed();
         }
-        // A stream's own header would let a cache keep it.
+        // A stream's own headers would let a cache keep it, and promise a connection that may be about to close.
         answer.headers.set('cache-control', 'no-store, no-transform');
+        answer.headers.delete('connection');
         if (!calls) return reply.send(answer);
         return reply.code(answer.status).headers(Object.fromEntries(answer.headers)).send(text);
       },

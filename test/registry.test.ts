@@ -564,7 +564,7 @@ describe('the statements of every operation:', () => {
   });
 
   test('a read writes nothing: its transaction is read-only', async () => {
-    await using own = await startServer({ clock: new TestClock(EXAMPLE_NOW) });
+    await using own = await startServer({ alone: true, clock: new TestClock(EXAMPLE_NOW) });
     const statements = recordStatements(own.service);
     const company = await own.company([...exampleRecords], { cuenta: exampleAccount });
     await company.get('/crm/funnels');

@@ -266,7 +266,7 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
 
   test('[ENV-05] a fault of ours tells the request id and nothing else', async () => {
     const lines: string[] = [];
-    await using faulty = await startServer({ logTo: (line) => lines.push(line) });
+    await using faulty = await startServer({ alone: true, logTo: (line) => lines.push(line) });
     const acme = await faulty.company(STAFF);
     await using host = await connect(acme.headers, '/mcp/', faulty.url);
     vi.spyOn(faulty.service.ids, 'sealMarked').mockImplementation(() => {
@@ -324,6 +324,18 @@ describe('before the protocol', () => {
         expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST']);
       }
     }
+  });
+
+  test('[MCP-03] a connection that is about to close is told so: the protocol’s answers promise nothing else', async () => {
+    const acme = await server.company();
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    const accept = 'application/json, text/event-stream';
+    const headers = { ...acme.headers, accept, 'content-type': 'application/json', connection: 'close' };
+    const asked = request(`${server.url}/mcp`, { method: 'POST', headers, agent: false }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.headers.connection));
+    });
+    asked.on('error', reject).end(JSON.stringify(listTools));
+    expect(await promise).toBe('close');
   });
 
   test('[MCP-01] [AUTH-04] a write with a read-only key is 403 for a message alone, and an error of its own message in a batch', async () => {
@@ -416,9 +428,14 @@ describe('before the protocol', () => {
     expect(await post(acme.headers, '')).toMatchObject({ status: 400, message: { error: { code: -32700 } } });
     expect(await post(acme.headers, { hola: 1 })).toMatchObject({ status: 400, message: { error: { code: -32600 } } });
     expect(await post({ ...acme.headers, 'content-type': 'text/plain' }, 'hola')).toMatchObject({ status: 415 });
-    const large = { ...listTools, params: { cursor: 'x'.repeat(1024 * 1024) } };
-    expect(await post(acme.headers, large)).toMatchObject({ status: 413 });
     expect((await post(acme.headers, { ...listTools, method: 'nada' })).message.error.code).toBe(-32601);
+  });
+
+  test('[ENV-04] a message over 1 MiB is 413', async () => {
+    await using own = await startServer({ alone: true });
+    const acme = await own.company();
+    const large = { ...listTools, params: { cursor: 'x'.repeat(1024 * 1024) } };
+    expect(await post(acme.headers, large, '/mcp/', own.url)).toMatchObject({ status: 413 });
   });
 
   test('[MCP-04] an area that does not exist is 400 and names those that do', async () => {

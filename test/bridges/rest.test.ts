@@ -302,7 +302,7 @@ describe('bad input:', () => {
   });
 
   test('[ENV-04] a body over 1 MiB is 413, whether its length is told before or not', async () => {
-    await using server = await startServer();
+    await using server = await startServer({ alone: true });
     const acme = await server.company(records);
     const ofLength = (bytes: number) => `{"x":"${'x'.repeat(bytes - 8)}"}`;
     expectEnvelope(await post(acme, server, ofLength(1024 * 1024 + 1), 'application/json'), 413);
@@ -763,7 +763,7 @@ describe('[ENV-04] 503 with Retry-After:', () => {
   test('when no connection is free in time, and when a statement takes too long', async () => {
     await using database = await ownDatabase();
     const limits = { url: database.url, poolSize: 1, connectTimeoutMs: 200, statementTimeoutMs: 1_000 };
-    await using server = await startServer({ database: limits });
+    await using server = await startServer({ alone: true, database: limits });
     const acme = await server.company(records);
     expectEnvelope(await acme.get('/products'), 200);
     await database.admin.query('begin; lock table products in access exclusive mode');
@@ -778,7 +778,7 @@ describe('[ENV-04] 503 with Retry-After:', () => {
 
   test('while the server stops: what is under way is finished, what comes later on its connections is sent elsewhere', async () => {
     await using database = await ownDatabase();
-    const server = await startServer({ database: { url: database.url } });
+    const server = await startServer({ alone: true, database: { url: database.url } });
     const acme = await server.company(records);
     expectEnvelope(await acme.get('/products'), 200);
     await database.admin.query('begin; lock table products in access exclusive mode');

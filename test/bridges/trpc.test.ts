@@ -9,7 +9,8 @@ import { type Company, type FileRecord, startServer, TestClock } from '../helper
 const logged: Record<string, unknown>[] = [];
 const clock = new TestClock('2026-07-01T10:00:10Z');
 const server = await startServer({ clock, logTo: (line) => logged.push(JSON.parse(line)) });
-afterAll(() => server.stop());
+const alone = await startServer({ clock, alone: true });
+afterAll(() => Promise.all([server.stop(), alone.stop()]));
 
 const JANUARY = { fecha_inicio: '2026-01-01', fecha_fin: '2026-01-31' };
 const LIST = 'timeEntries.list';
@@ -22,8 +23,8 @@ const records: FileRecord[] = [
 ];
 
 /** A company, the lead that its funnel takes, and how its calls go out. */
-async function world(options: Parameters<typeof server.company>[1] = {}) {
-  const company = await server.company(records, options);
+async function world(options: Parameters<typeof server.company>[1] = {}, at = server) {
+  const company = await at.company(records, options);
   const { body } = await company.get('/crm/funnels');
   const [funnel] = body.data.funnels;
   const lead = (descripcion: string) => ({
@@ -35,11 +36,11 @@ async function world(options: Parameters<typeof server.company>[1] = {}) {
 const inputsOf = (inputs: unknown[]) => Object.fromEntries(inputs.map((json, index) => [index, { json }]));
 
 /** Queries in one request; a lone one is not a batch. */
-function query({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: unknown[], more = {}) {
+function query({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: unknown[], more = {}, at = server) {
   const batch = paths.length > 1;
   const input = JSON.stringify(batch ? inputsOf(inputs) : { json: inputs[0] });
   const parameters = new URLSearchParams({ ...(batch && { batch: '1' }), input });
-  return server.request(`/trpc/${paths.join(',')}?${parameters}`, { headers: { ...headers, ...more } });
+  return at.request(`/trpc/${paths.join(',')}?${parameters}`, { headers: { ...headers, ...more } });
 }
 
 /** The same for mutations. */
@@ -157,8 +158,8 @@ describe('errors', () => {
   test('[ENV-04] what is not a call is refused with its own status', async () => {
     const { company } = await world();
     const json = { ...company.headers, 'content-type': 'application/json' };
-    const post = (body: string, headers: Record<string, string> = json) =>
-      server.request(`/trpc/${CREATE}`, { method: 'POST', headers, body });
+    const post = (body: string, headers: Record<string, string> = json, at = server) =>
+      at.request(`/trpc/${CREATE}`, { method: 'POST', headers, body });
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     const statuses = {
       malformed: (await post('{"json": {')).status,
@@ -167,7 +168,7 @@ describe('errors', () => {
       deep: (await post(`{"json": {"datos": ${deep}}}`)).status,
       text: (await post('{}', { ...company.headers, 'content-type': 'text/plain' })).status,
       'no body': (await server.request(`/trpc/${CREATE}`, { method: 'POST', headers: company.headers })).status,
-      large: (await post(' '.repeat(1024 * 1024 + 1))).status,
+      large: (await post(' '.repeat(1024 * 1024 + 1), json, alone)).status,
       streamed: (await query(company, [LIST, LIST], [JANUARY, JANUARY], { 'trpc-accept': 'application/jsonl' })).status,
     };
     expect(statuses).toEqual({
@@ -239,10 +240,10 @@ describe('batches', () => {
   });
 
   test('[LIM-01] every call of a batch counts one, unknown ones none', async () => {
-    const { company } = await world({ cuenta: { cuota_por_minuto: 40 } });
-    const before = await query(company, [LIST], [JANUARY]);
+    const { company } = await world({ cuenta: { cuota_por_minuto: 40 } }, alone);
+    const before = await query(company, [LIST], [JANUARY], {}, alone);
     expect(before.headers.get('RateLimit')).toBe('"empresa";r=38;t=50');
-    const many = await query(company, [LIST, LIST, 'nope', LIST], [JANUARY, JANUARY, {}, {}]);
+    const many = await query(company, [LIST, LIST, 'nope', LIST], [JANUARY, JANUARY, {}, {}], {}, alone);
     expect(many.headers.get('RateLimit')).toBe('"empresa";r=35;t=50');
     expect(many.headers.get('RateLimit-Policy')).toBe('"empresa";q=40;w=60');
   });
@@ -271,9 +272,9 @@ describe('batches', () => {
 
   test('[AUTH-05] a wrong key in a batch is one failure, not one for each call', async () => {
     const { company } = await world();
-    using authenticate = vi.spyOn(server.service.keys, 'authenticate');
+    using authenticate = vi.spyOn(alone.service.keys, 'authenticate');
     const headers = { ...company.headers, 'x-api-secret': 'wrong' };
-    const refused = await query({ headers }, Array(50).fill(LIST), []);
+    const refused = await query({ headers }, Array(50).fill(LIST), [], {}, alone);
     expect(refused.status).toBe(401);
     expect(authenticate).toHaveBeenCalledTimes(1);
   });

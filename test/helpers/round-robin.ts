@@ -12,18 +12,16 @@ export async function roundRobin(services: readonly { url(): string }[]): Promis
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const service = services[next++ % services.length];
     const far = connect({ port: Number(new URL(service?.url() ?? '').port), host: '127.0.0.1', allowHalfOpen: true });
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(from);
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        open.delete(from);
-        to.destroy();
-      });
+    near.pipe(far);
+    far.pipe(near);
+    for (const socket of [near, far]) {
+      open.add(socket);
+      // Each closes after its error, which is all that the other one is told.
+      socket.on('error', () => {});
+      socket.on('close', () => open.delete(socket));
     }
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.end());
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   const address = server.address();

@@ -49,12 +49,19 @@ export class TestClock implements Clock {
   }
 }
 
-export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & { logTo?: (line: string) => void };
+export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & {
+  logTo?: (line: string) => void;
+  /**
+   * One server whatever TEST_SERVERS says: for what a process knows of itself, and for what it refuses while the caller is
+   * still sending, which does not get through the proxy.
+   */
+  alone?: boolean;
+};
 
 /** With TEST_SERVERS=2 what a test takes for one server are two that share a database and take its requests in turns. */
 const SERVERS = Number(process.env.TEST_SERVERS ?? 1);
 
-async function openServer(options: ServerOptions) {
+async function openServer(options: Omit<ServerOptions, 'alone'>) {
   const { logTo, corsOrigins = [], trustProxy = false, oauth, databaseQueue, database, ...rest } = options;
   const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
   const service = await openService({
@@ -74,16 +81,16 @@ async function openServer(options: ServerOptions) {
   return { service, http, url };
 }
 
-export async function startServer(options: ServerOptions = {}) {
+export async function startServer({ alone = false, ...options }: ServerOptions = {}) {
   const first = await openServer(options);
-  const others = await Promise.all(Array.from({ length: SERVERS - 1 }, () => openServer(options)));
+  const others = await Promise.all(Array.from({ length: alone ? 0 : SERVERS - 1 }, () => openServer(options)));
   const servers = [first, ...others];
   const proxy = others.length > 0 ? await roundRobin(servers.map(({ url }) => ({ url: () => url }))) : undefined;
   const url = proxy ? `http://127.0.0.1:${proxy.port}` : first.url;
   for (const { service, http } of servers) {
     service.baseUrl ||= url;
-    // Connections are what is given to the servers in turns.
-    if (proxy) http.server.maxRequestsPerSocket = 1;
+    // Connections are what is given to the servers in turns: one that is told to end in a second is not used again.
+    if (proxy) http.server.keepAliveTimeout = 1000;
   }
   const { service, http } = first;
   const stop = async () => {

@@ -229,7 +229,7 @@ test('[OAU-06] whoever leaves a company sees it no more, and what they authorise
 
 test('the page tells the connector’s address, and what of the quota this minute took', async () => {
   const clock = new TestClock('2026-03-01T08:00:10Z');
-  await using own = await startServer({ clock });
+  await using own = await startServer({ alone: true, clock });
   const company = await own.company([], { cuenta: { cuota_por_minuto: 400 } });
   const { browser } = await signedIn(own, [{ accountId: company.id }]);
   for (let calls = 0; calls < 3; calls++) await company.get('/products');
@@ -241,7 +241,7 @@ test('the page tells the connector’s address, and what of the quota this minut
 
 test('[LIM-01] the page tells the calls of the company’s day, and the last seven days once there is more than today', async () => {
   const clock = new TestClock('2026-02-27T23:30:00Z');
-  await using own = await startServer({ clock });
+  await using own = await startServer({ alone: true, clock });
   const company = await own.company();
   const { browser, person } = await signedIn(own, [{ accountId: company.id }]);
   await company.get('/products');

@@ -313,7 +313,7 @@ describe('[AUTH-05] failed keys are limited by address:', () => {
 });
 
 test('[AUTH-01] whatever is wrong with a key, the database is asked the same: no answer comes sooner than another', async () => {
-  await using server = await startServer({ trustProxy: true });
+  await using server = await startServer({ alone: true, trustProxy: true });
   const acme = await server.company();
   const revoked = await acme.newKey();
   const expired = await acme.newKey();

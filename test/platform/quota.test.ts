@@ -70,7 +70,7 @@ test('[LIM-01] [ENV-04] a spent quota is 429 with the wait until the minute is o
 });
 
 test('[LIM-01] what is answered counts, mistakes of the input included; who may not call, and what is no operation, does not', async () => {
-  await using server = await startServer({ clock: new TestClock(START) });
+  await using server = await startServer({ alone: true, clock: new TestClock(START) });
   const acme = await companyWith(server, 100);
   const left = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
   const readOnly = await acme.newKey(true);
@@ -175,7 +175,7 @@ describe('[LIM-01] the calls of a day:', () => {
       .reverse();
 
   test('those that were made, not those that were debited; refused ones are in no count', async () => {
-    await using server = await startServer({ clock: new TestClock(START) });
+    await using server = await startServer({ alone: true, clock: new TestClock(START) });
     const acme = await companyWith(server, 100);
     for (let call = 0; call < 7; call++) await read(acme);
     await acme.get('/employees/999');
@@ -193,7 +193,7 @@ describe('[LIM-01] the calls of a day:', () => {
 
   test('a day is the company’s own: midnight in Madrid, in the Canaries an hour later, on the other side of the world', async () => {
     const clock = new TestClock('2026-03-28T22:59:30Z');
-    await using server = await startServer({ clock });
+    await using server = await startServer({ alone: true, clock });
     const zones = ['Europe/Madrid', 'Atlantic/Canary', 'Pacific/Auckland'];
     const companies = await Promise.all(
       zones.map(async (zona_horaria) => ({
@@ -232,8 +232,8 @@ describe('[LIM-01] the calls of a day:', () => {
 
   test('processes and doors add up; what one has yet to hand over comes with its next minute, or when it closes', async () => {
     const clock = new TestClock('2026-03-01T22:59:00Z');
-    await using one = await startServer({ clock });
-    const other = await startServer({ clock });
+    await using one = await startServer({ alone: true, clock });
+    const other = await startServer({ alone: true, clock });
     const acme = await companyWith(one, 100);
     for (let call = 0; call < 2; call++) await readAt(one, acme);
     for (let call = 0; call < 6; call++) await readAt(other, acme);

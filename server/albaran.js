@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const main = new URL('main.ts', import.meta.url);
+const main = new URL('main.js', import.meta.url);
 const args = process.argv.slice(2);
 if (args.length === 0) args.push('--help');
 

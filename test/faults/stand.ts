@@ -19,7 +19,7 @@ import { newApplication } from '../oauth/application.ts';
 import type { Caller } from './doors.ts';
 import type { Memory, Question, Statements } from './inside.ts';
 
-const MAIN = join(import.meta.dirname, '../../server/main.ts');
+const MAIN = join(import.meta.dirname, '../../server/main.js');
 const INSIDE = join(import.meta.dirname, 'inside.ts');
 
 /** The key that the ids of a stand are sealed with. */

@@ -14,7 +14,7 @@ import { isAlive, placeOfCluster } from '../../platform/embedded-postgres-user.t
 import { migrate } from '../../platform/migrations.ts';
 import { ID_KEY, type Stand } from './stand.ts';
 
-export const MAIN = join(import.meta.dirname, '../../server/main.ts');
+export const MAIN = join(import.meta.dirname, '../../server/main.js');
 const AGAIN_AFTER_MS = 50;
 
 /** Fast ends sessions and writes a checkpoint; immediate is a crash, which the next start recovers from. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { databaseEnvironment } from './pgbouncer.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'server', 'main.ts');
+const MAIN = join(import.meta.dirname, '..', '..', 'server', 'main.js');
 
 export interface ServerProcess extends AsyncDisposable {
   url: string;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const MAIN = resolve(import.meta.dirname, '../../server/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../server/main.js');
 const NODE = resolve(import.meta.dirname, '../../node_modules/.bin/node');
 const LIMIT_MS = 60_000;
 

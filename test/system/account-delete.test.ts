@@ -157,7 +157,7 @@ test('without a terminal and --yes, into no file, or for nobody, nothing is done
 test.skipIf(spawnSync('script', ['--version']).status !== 0)('on a terminal it asks for the slug', async () => {
   const acme = await server.company();
   const file = join(folder, 'terminal');
-  const main = resolve(import.meta.dirname, '../../server/main.ts');
+  const main = resolve(import.meta.dirname, '../../server/main.js');
   async function answering(answer: string) {
     const command = `${process.execPath} ${main} account delete --account ${acme.slug} --out ${file}`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {

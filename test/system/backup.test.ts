@@ -99,7 +99,7 @@ async function commandsOf(section: string): Promise<string> {
 
 async function type(commands: string, env: Environment): Promise<string> {
   const PATH = `${join(ROOT, 'node_modules/.bin')}:${postgresFolder()}:${process.env.PATH}`;
-  const prelude = `albaran() { node ${ROOT}/server/main.ts "$@"; }\n`;
+  const prelude = `albaran() { node ${ROOT}/server/main.js "$@"; }\n`;
   const { stdout } = await execute('bash', ['-euo', 'pipefail', '-c', prelude + commands], {
     cwd: folder,
     env: { ...env, PATH },

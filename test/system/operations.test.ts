@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a seco
 const ROOT = resolve(import.meta.dirname, '../..');
 
 // `albaran` as it is here. psql is not on every machine: what it is asked, another client asks.
-const PRELUDE = `albaran() { node ${ROOT}/server/main.ts "$@"; }
+const PRELUDE = `albaran() { node ${ROOT}/server/main.js "$@"; }
 psql() { node -e "$PSQL" "$1" "\${@: -1}"; }
 `;
 const PSQL = `const [url, query] = process.argv.slice(-2);

@@ -1,7 +1,12 @@
 // The connector: MCP over stateless HTTP at /mcp and /mcp/, for the protocol revisions 2024-10-07 to 2025-11-25 and
 // 2026-07-28. The SDK speaks the protocol; in front of it stand the Origin check, the caller and the permission.
 import { isIP } from 'node:net';
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Service } from '../platform/context.ts';
@@ -39,13 +44,14 @@ const INSTRUCTIONS =
 export async function addMcpRoutes(app: FastifyInstance, service: Service, { corsOrigins }: McpOptions): Promise<void> {
   // Empty where the service is known by whatever address it listens on.
   const ownAddress = service.baseUrl;
+  // Refused messages, which are the client's doing; what fails inside a tool is logged where it happens.
+  const onerror = (error: Error) => service.log.debug({ err: error }, 'connector');
   const handler = createMcpHandler(
     ({ authInfo }) => {
       if (!(authInfo instanceof Caller)) throw new Error('A message without its caller');
       return serverFor(authInfo);
     },
-    // Refused messages, which are the client's doing; what fails inside a tool is logged where it happens.
-    { onerror: (error) => service.log.debug({ err: error }, 'connector') },
+    { legacy: 'reject', onerror },
   );
 
   await app.register(async (mcp) => {
@@ -73,7 +79,10 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
           if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
           caller.areas = wantedAreas(request.query.areas);
           refuseWrite(caller, request, reply);
-          answer = await handler.fetch(webRequest(request), { authInfo: caller, parsedBody: body });
+          const message = webRequest(request);
+          answer = (await isLegacyRequest(message, body))
+            ? await answerLegacy(caller, message, body, onerror)
+            : await handler.fetch(message, { authInfo: caller, parsedBody: body });
           // Calls come to an end; a subscription is a stream until somebody hangs up.
           if (calls) text = caller.answers.fill(await answer.text());
         } finally {
@@ -109,6 +118,27 @@ const challenging = (service: Service, request: FastifyRequest, reply: FastifyRe
 
 /** Whether a tool is called, alone or in a batch. */
 const callsTool = (body: unknown) => [body].flat().some((message) => fields(message).method === 'tools/call');
+
+/**
+ * Answers a request of the revisions up to 2025-11-25. Its messages have one answer each and nothing on the way, so they are
+ * answered with JSON, where the SDK would open a stream for them by itself.
+ */
+async function answerLegacy(
+  caller: Caller,
+  message: Request,
+  body: unknown,
+  onerror: (error: Error) => void,
+): Promise<Response> {
+  const server = serverFor(caller);
+  try {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    transport.onerror = onerror;
+    await server.connect(transport);
+    return await transport.handleRequest(message, { authInfo: caller, parsedBody: body });
+  } finally {
+    await server.close();
+  }
+}
 
 /** A server for the messages of one request: its tools are those that this caller may use. */
 function serverFor(caller: Caller): Server {

@@ -76,11 +76,6 @@ export async function earlierAnswer(db: Db, { accountId, key, hash }: KeyedCall)
   return earlier.answer;
 }
 
-/** Keeps the answer under the claimed key. */
-export const keepAnswer = (db: Db, accountId: number, key: string, answer: string) =>
-  db
-    .updateTable('idempotency_records')
-    .set({ answer })
-    .where('account_id', '=', accountId)
-    .where('key', '=', key)
-    .execute();
+/** Keeps the answer under the claimed key; to be executed, or to stand in the WITH of another statement. */
+export const keepAnswer = (db: Pick<Db, 'updateTable'>, accountId: number, key: string, answer: string) =>
+  db.updateTable('idempotency_records').set({ answer }).where('account_id', '=', accountId).where('key', '=', key);

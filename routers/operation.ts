@@ -234,12 +234,12 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
           record_id: id,
           request_id: requestId,
         }));
-        later(db.insertInto('audit_records').values(records).execute());
+        const kept = () => jsonObject<KeptAnswer>({ value, headers }).text;
+        // Under a key the two are one statement.
+        const keeping = key === undefined ? db : db.with('kept', (q) => keepAnswer(q, accountId, key, kept()));
+        later(keeping.insertInto('audit_records').values(records).execute());
       }
       Object.assign(ctx.headers, headers);
-      if (key !== undefined) {
-        later(keepAnswer(db, accountId, key, jsonObject<KeptAnswer>({ value, headers }).text));
-      }
       return value;
     }
   }

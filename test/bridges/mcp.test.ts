@@ -97,7 +97,7 @@ async function post(headers: Record<string, string>, body: unknown, path = '/mcp
   const text = await response.text();
   const messages = text.startsWith('event:')
     ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
-    : [text === '' ? null : JSON.parse(text)];
+    : [text === '' ? null : JSON.parse(text)].flat();
   return { status: response.status, headers: response.headers, message: messages[0], messages };
 }
 
@@ -326,16 +326,30 @@ describe('before the protocol', () => {
     }
   });
 
-  test('[MCP-03] a connection that is about to close is told so: the protocol’s answers promise nothing else', async () => {
+  test('[MCP-03] a connection that is about to close is told so, whatever a stream of the protocol promises', async () => {
     const acme = await server.company();
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-    const accept = 'application/json, text/event-stream';
-    const headers = { ...acme.headers, accept, 'content-type': 'application/json', connection: 'close' };
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const method = 'subscriptions/listen';
+    const headers = {
+      ...acme.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      connection: 'close',
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<(string | undefined)[]>();
     const asked = request(`${server.url}/mcp`, { method: 'POST', headers, agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.headers.connection));
+      resolve([answer.headers['content-type'], answer.headers.connection]);
+      answer.destroy();
     });
-    asked.on('error', reject).end(JSON.stringify(listTools));
-    expect(await promise).toBe('close');
+    asked.on('error', reject);
+    asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta, notifications: {} } }));
+    expect(await promise).toEqual(['text/event-stream', 'close']);
   });
 
   test('[MCP-01] [AUTH-04] a write with a read-only key is 403 for a message alone, and an error of its own message in a batch', async () => {

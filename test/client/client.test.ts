@@ -356,7 +356,7 @@ describe('waiting', () => {
       },
       { status: errorCode },
     );
-  const funnels = () => Response.json([{ result: { data: { json: { total_funnels: 0, funnels: [] } } } }]);
+  const funnels = () => Response.json({ result: { data: { json: { total_funnels: 0, funnels: [] } } } });
 
   /** A client whose service answers these, one after another; the last one for ever. Timers are the test's. */
   function scripted(answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) {
@@ -371,6 +371,12 @@ describe('waiting', () => {
       asked,
     };
   }
+
+  test('a lone read is sent at once: no timer has to pass, as it has for those that travel together', async () => {
+    const { client, asked } = scripted([funnels]);
+    expect(await client.funnels.list()).toEqual({ total_funnels: 0, funnels: [] });
+    expect(asked.mock.calls.map(([url]) => String(url))).toEqual(['http://x/trpc/funnels.list']);
+  });
 
   test('[LIM-01] a spent quota waits for as long as the service says', async () => {
     const { client, asked } = scripted([() => error(429, 30), funnels]);

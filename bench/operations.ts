@@ -151,7 +151,7 @@ export function ownOperations({ product, headers }: World): Measured[] {
     sides: [{ name: 'product', server: product, request }, rest],
   });
   const mcp = (method: string, params: unknown) => mcpRequest(headers, method, params);
-  const trpc = { batch: '1', input: JSON.stringify({ 0: { json: page } }) };
+  const trpc = { input: JSON.stringify({ json: page }) };
   return [
     alone('renewals', 'GET /recurring/renewals, a year', '/recurring/renewals', YEAR),
     alone('purchases', 'GET /reports/purchases, a year by month', '/reports/purchases', `${YEAR}&agrupar=mes`),
@@ -182,7 +182,7 @@ export async function smallRequests({ product, headers, scale }: World): Promise
   return [
     mine('/api/v1/products', { por_pagina: '20' }),
     mine('/api/v1/clients', { por_pagina: '20' }),
-    mine('/trpc/products.list', { batch: '1', input: JSON.stringify({ 0: { json: small } }) }),
+    mine('/trpc/products.list', { input: JSON.stringify({ json: small }) }),
     mcpRequest(headers, 'tools/call', { name: 'consultar_productos', arguments: small }),
     {
       ...write,

@@ -46,8 +46,8 @@ export interface CredentialCheck {
 // A plan that is to serve every company is made for one of middling size, and would read and sort all that a large one has.
 // These leave out the ways of going about it that are right for few rows alone.
 const WAYS = {
-  /** A page, by the index that has its order. */
-  inOrder: 'set local enable_sort = off; set local enable_material = off',
+  /** A page, by the index that has its order, and what is shown with each row by its key. */
+  inOrder: 'set local enable_sort = off; set local enable_material = off; set local enable_indexonlyscan = off',
   /** Rows by their keys, one by one. */
   byKeys:
     'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off; ' +

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { pooledUrl } from './pgbouncer.ts';
+import { Database } from '../../platform/database.ts';
+import { pooledUrl, poolerOptions } from './pgbouncer.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
   /** As the service reaches it. */
@@ -33,6 +34,13 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
       await server.end();
     },
   };
+}
+
+/** The service's own way into the companies of a database; to be closed before that is disposed. */
+export async function tenantsOf({ url }: OwnDatabase): Promise<Database> {
+  const tenants = new Database({ url, ...poolerOptions() });
+  await tenants.prepareRole();
+  return tenants;
 }
 
 /** Resolves once so many statements of other connections to this database wait for a lock. */

@@ -1,22 +1,16 @@
 // `albaran check`, as a process: what differs is told, and repaired when asked to be.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { importAccountFile } from '../../entities/account-file/import.ts';
 import { createAccount } from '../../entities/account-file/new-account.ts';
-import { Database } from '../../platform/database.ts';
-import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
-import { databaseEnvironment, poolerOptions } from '../helpers/pgbouncer.ts';
+import { ownDatabase, tenantsOf } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run } from './processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let database: OwnDatabase;
-let tenants: Database;
-beforeAll(async () => {
-  database = await ownDatabase();
-  tenants = new Database({ url: database.url, ...poolerOptions() });
-  await tenants.prepareRole();
-});
+const database = await ownDatabase();
+const tenants = await tenantsOf(database);
 afterAll(async () => {
   await tenants.close();
   await database[Symbol.asyncDispose]();

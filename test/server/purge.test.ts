@@ -1,20 +1,14 @@
 // The daily purge of running servers: each catches up at its start, and of two one does it.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { createAccount } from '../../entities/account-file/new-account.ts';
-import { Database } from '../../platform/database.ts';
-import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
-import { databaseEnvironment, poolerOptions } from '../helpers/pgbouncer.ts';
+import { ownDatabase, tenantsOf } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { serve } from './processes.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let database: OwnDatabase;
-let tenants: Database;
-beforeAll(async () => {
-  database = await ownDatabase();
-  tenants = new Database({ url: database.url, ...poolerOptions() });
-  await tenants.prepareRole();
-});
+const database = await ownDatabase();
+const tenants = await tenantsOf(database);
 afterAll(async () => {
   await tenants.close();
   await database[Symbol.asyncDispose]();

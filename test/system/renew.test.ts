@@ -1,23 +1,17 @@
 // `albaran renew` and the schedule of the service, as processes: run twice, several at once, killed, and taken over.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { importAccountFile } from '../../entities/account-file/import.ts';
 import { createAccount } from '../../entities/account-file/new-account.ts';
-import { Database } from '../../platform/database.ts';
 import { readConfig } from '../../server/config.ts';
-import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
-import { databaseEnvironment, poolerOptions } from '../helpers/pgbouncer.ts';
+import { ownDatabase, tenantsOf, untilWaiting } from '../helpers/own-database.ts';
+import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { launch, run, serve } from '../server/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
 
-let database: OwnDatabase;
-let tenants: Database;
-beforeAll(async () => {
-  database = await ownDatabase();
-  tenants = new Database({ url: database.url, ...poolerOptions() });
-  await tenants.prepareRole();
-});
+const database = await ownDatabase();
+const tenants = await tenantsOf(database);
 afterAll(async () => {
   await tenants.close();
   await database[Symbol.asyncDispose]();

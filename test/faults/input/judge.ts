@@ -108,7 +108,7 @@ const SHAPES: Record<Shape, (status: number, text: string, request: FuzzRequest)
           if (!isObject(one.error) || typeof one.error.message !== 'string')
             return 'an error of JSON-RPC without its message';
         } else {
-          const { isError, content = [] } = resultOf(body) ?? {};
+          const { isError, content = [] } = resultOf(JSON.stringify(one)) ?? {};
           const told = content[0]?.text ?? '';
           if (!isError) continue;
           if (told.startsWith('Error interno')) return 'an error of ours';

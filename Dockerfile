@@ -16,10 +16,11 @@ COPY entities entities
 COPY platform platform
 COPY routers routers
 COPY server server
-# Compiled once here, so that starts and commands are short; what Node keeps compiled is each user's own.
-RUN mkdir node_modules/.cache && chown node node_modules/.cache
+# Compiled once here, so that starts and commands are short; by the user who runs it, since Node keeps what it compiled for each
+# user apart. In the end that one can write nothing.
+RUN mkdir -p node_modules/.cache && chown node node_modules/.cache
 USER node
-RUN NODE_COMPILE_CACHE=node_modules/.cache/albaran node -e "const { globSync } = require('fs'); Promise.allSettled(globSync('{bridges,entities,platform,routers,server}/**/*.ts').map((file) => import('./' + file)))"
+RUN NODE_COMPILE_CACHE=node_modules/.cache/albaran node -e "const { globSync } = require('fs'); Promise.all(['server/process.ts', ...globSync('{bridges,entities,platform,routers,server}/**/*.ts')].map((file) => import('./' + file)))" && chmod -R a-w node_modules/.cache
 
 ENV HOST=0.0.0.0 PORT=3000
 # What a process keeps in memory stays near 200 MB; a company with very long answers may ask for more.

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -103,8 +104,11 @@ async function carryOut(stage: Image, name: string, text: string, stages: Map<st
       }
       return;
     }
-    case 'RUN':
-      return void (await ended(spawn('sh', ['-c', text], { ...processOf(stage), stdio: 'pipe' }), text));
+    case 'RUN': {
+      const as = stage.user === 'root' ? {} : NOBODY;
+      const command = text.replaceAll('chown node ', `chown ${NOBODY.uid ?? process.getuid?.()} `);
+      return void (await ended(spawn('sh', ['-c', command], { ...processOf(stage), ...as, stdio: 'pipe' }), text));
+    }
     case 'USER':
       stage.user = text;
       return;
@@ -183,7 +187,7 @@ test('started by a user who may write nothing, it becomes healthy by its own che
       return (await once(inside(image.healthcheck), 'close'))[0] === 0;
     };
     await vi.waitUntil(isHealthy, { timeout: 60_000, interval: 100 });
-    const command = /exec albaran (node server\/main\.ts .*)$/m.exec(
+    const command = /exec albaran (node server\/main\.js .*)$/m.exec(
       await readFile(join(ROOT, 'compose.yaml'), 'utf8'),
     );
     const words = command?.[1]?.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
@@ -191,6 +195,10 @@ test('started by a user who may write nothing, it becomes healthy by its own che
     expect(await ended(inside(words), 'account create')).toMatch(/slug +ruiz/);
     expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${port}/signin`)).status).toBe(200);
+    // What was compiled when it was built is this user's: Node finds it, though nothing may be added.
+    const cache = `process.exit(require('module').enableCompileCache('node_modules/.cache/albaran').status)`;
+    const { ENABLED } = constants.compileCacheStatus;
+    expect((await once(inside(['node', '-e', cache]), 'close'))[0]).toBe(ENABLED);
     server.kill('SIGTERM');
     expect(await gone).toEqual([0, null]);
   } finally {

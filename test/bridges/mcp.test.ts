@@ -29,6 +29,13 @@ const FUNNEL: FileRecord[] = [
   { coleccion: 'funnels', ref: 'ventas', titulo: 'Ventas', etapas: [{ ref: 'nuevo', titulo: 'Nuevo' }] },
 ];
 
+/** What every message of 2026-07-28 carries. */
+const _meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
 let server: Server;
 beforeAll(async () => {
   server = await startServer();
@@ -328,11 +335,6 @@ describe('before the protocol', () => {
 
   test('[MCP-03] a connection that is about to close is told so, whatever a stream of the protocol promises', async () => {
     const acme = await server.company();
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
     const method = 'subscriptions/listen';
     const headers = {
       ...acme.headers,
@@ -461,11 +463,6 @@ describe('before the protocol', () => {
 
   test('[ENV-04] headers and body of 2026-07-28 that disagree are 400; a method it does not have is 404', async () => {
     const acme = await server.company();
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
     const headers = (method: string) => ({
       ...acme.headers,
       'mcp-protocol-version': '2026-07-28',

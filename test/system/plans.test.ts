@@ -144,7 +144,9 @@ async function planned(
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
       `explain (format json, analyze ${run}) execute looked_at${given}`,
     );
-    return rows[0]?.['QUERY PLAN'][0].Plan ?? { 'Node Type': '' };
+    const [row] = rows;
+    if (!row) throw new Error('EXPLAIN answered nothing');
+    return row['QUERY PLAN'][0].Plan;
   } finally {
     await client.query('rollback; deallocate all');
   }

@@ -134,10 +134,20 @@ async function answerLegacy(
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     transport.onerror = onerror;
     await server.connect(transport);
-    return await transport.handleRequest(message, { authInfo: caller, parsedBody: body });
+    return await transport.handleRequest(message, { authInfo: caller, parsedBody: withoutCancellations(body) });
   } finally {
     await server.close();
   }
+}
+
+/**
+ * A batch without what cancels its own calls, which a receiver may leave aside: the SDK would never answer a cancelled one, and
+ * so never the request.
+ */
+function withoutCancellations(body: unknown): unknown {
+  if (!Array.isArray(body)) return body;
+  const rest = body.filter((message) => fields(message).method !== 'notifications/cancelled');
+  return rest.length > 0 ? rest : body;
 }
 
 /** A server for the messages of one request: its tools are those that this caller may use. */

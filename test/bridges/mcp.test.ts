@@ -354,6 +354,14 @@ describe('before the protocol', () => {
     expect(await promise).toEqual(['text/event-stream', 'close']);
   });
 
+  test('[MCP-03] a batch that cancels its own call is answered all the same', async () => {
+    const acme = await server.company();
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const { status, message } = await post(acme.headers, [toolCall(1, 'consultar_fichajes', JANUARY), cancelled]);
+    expect([status, message.result.structuredContent.total_fichajes]).toEqual([200, 0]);
+    expect(await post(acme.headers, [cancelled])).toMatchObject({ status: 202 });
+  });
+
   test('[MCP-01] [AUTH-04] a write with a read-only key is 403 for a message alone, and an error of its own message in a batch', async () => {
     const acme = await server.company();
     const reader = await acme.newKey(true);

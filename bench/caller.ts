@@ -1,15 +1,15 @@
-// A caller of the product and of the floor: credentials, ids as each takes them, and a look at the answers before they are
-// measured.
+// A caller of the product and of the floor: credentials, ids in each one's form, and a check of the answers before the
+// measurement.
 import { randomUUID } from 'node:crypto';
-import { createKey } from '../platform/api-keys.ts';
 import { Database } from '../platform/database.ts';
+import { createKey } from '../platform/identity/api-keys.ts';
 import { SLUG } from './databases.ts';
 import type { Ids, RequestSpec } from './load/requests.ts';
 import type { Server } from './processes.ts';
 
 export type Headers = Record<string, string>;
 
-/** The floor's first company is the one of full size. */
+/** The floor's first company is the full-size one. */
 export const FLOOR_HEADERS: Headers = { 'x-api-key': 'key-1', 'x-api-secret': 'secret-1' };
 
 /** A new API key of the measured company. */
@@ -30,14 +30,14 @@ export async function newKey(databaseUrl: string): Promise<Headers> {
   }
 }
 
-/** The numbers that the floor's seed has given. */
+/** The ids of the floor's seed. */
 export const FLOOR_IDS: Ids = {
   clients: Array.from({ length: 100 }, (_, index) => index + 1),
   products: Array.from({ length: 9999 }, (_, index) => index + 1),
   funnels: Array.from({ length: 5 }, (_, index) => ({ id: index + 1, stages: [1, 2, 3, 4, 5, 6] })),
 };
 
-/** The product's ids, sealed, as its own lists give them. */
+/** The product's sealed ids, from its lists. */
 export async function productIds(server: Server, headers: Headers): Promise<Ids> {
   type Answer = {
     num_paginas: number;
@@ -61,7 +61,7 @@ export async function productIds(server: Server, headers: Headers): Promise<Ids>
   };
 }
 
-/** The `data` of a read's answer. Throws when it is not 200. */
+/** The `data` of a read's answer. Throws if the status is not 200. */
 export async function answerTo({ origin }: Server, { method, path, headers }: RequestSpec): Promise<unknown> {
   const response = await fetch(origin + path, { method, headers });
   const text = await response.text();

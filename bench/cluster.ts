@@ -1,5 +1,5 @@
-// The PostgreSQL that is measured on: PostgreSQL 15 of the system where it is, else the embedded one, with a cluster of its
-// own that is kept between runs; or the one that BENCH_DATABASE_URL names, which has to run on this machine.
+// The PostgreSQL under test: the system's PostgreSQL 15 if installed, else the embedded one, with a cluster that is kept between
+// runs; or that of BENCH_DATABASE_URL, which must run on this machine.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,12 +14,12 @@ import {
   runnableBinaries,
   SUPERUSER,
   versionOf,
-} from '../platform/embedded-postgres-user.ts';
+} from '../server/postgres/embedded-postgres-user.ts';
 
 const SYSTEM_POSTGRES = '/usr/lib/postgresql/15';
 const START_MS = 60_000;
 
-/** What a server with a few gigabytes would be given; the rest is PostgreSQL's own. */
+/** Settings for a server with a few gigabytes; the others are PostgreSQL's defaults. */
 export const SETTINGS = {
   shared_buffers: '1GB',
   work_mem: '32MB',
@@ -31,15 +31,15 @@ export const SETTINGS = {
 };
 
 export interface Cluster extends AsyncDisposable {
-  /** Of a database from which others can be made, as superuser. */
+  /** The superuser's URL of a database from which others are created. */
   url: string;
   /** `15.18`. */
   version: string;
-  /** The server's first process, whose descendants do its work; undefined when it is not to be seen from here. */
+  /** The postmaster, whose descendants do its work; undefined if this process can't see it. */
   pid: number | undefined;
 }
 
-/** Starts or finds the server; disposed, it is as it was before. `folder`: where an own cluster is kept. */
+/** Starts or finds the server; disposing restores its former state. `folder`: where our own cluster is kept. */
 export async function openCluster(folder: string): Promise<Cluster> {
   const given = process.env.BENCH_DATABASE_URL;
   if (given) return await described(given, async () => {});
@@ -68,7 +68,7 @@ function launch(folder: string, port: number) {
   if (versionOf(data) === undefined) {
     mkdirSync(data, { recursive: true });
     handOver(data, user);
-    // It listens to this machine alone, while a run lasts, and holds nothing but made-up data.
+    // It listens on loopback only, during a run, and has only generated data.
     const options = ['-D', data, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', '--locale=C'];
     execFileSync(join(home, 'bin/initdb'), [...options, '--no-instructions'], {
       ...processOptions(user),
@@ -80,7 +80,7 @@ function launch(folder: string, port: number) {
   const log = openSync(join(folder, 'postgres.log'), 'w');
   return spawn(join(home, 'bin/postgres'), ['-D', data, ...flags], {
     ...processOptions(user),
-    // Ctrl-C reaches this process, which ends the server when it is done with it.
+    // Ctrl-C reaches this process, which stops the server itself.
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -119,14 +119,14 @@ function parentOf(backend: number): number | undefined {
     const [, parent, name] = /^(\d+) +(\S+)/.exec(command) ?? [];
     return name === 'postgres' ? Number(parent) : undefined;
   } catch {
-    return undefined; // In a container, perhaps.
+    return undefined; // It may be in a container.
   }
 }
 
-/** Does something on a connection of its own. */
+/** Runs `work` on a new connection. */
 export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {}); // What goes wrong, connect and query say as well.
+  client.on('error', () => {}); // connect and query reject with the same error.
   await client.connect();
   try {
     return await work(client);
@@ -135,14 +135,14 @@ export async function onDatabase<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** What this process started does not outlive it, however it ends. */
+/** Ends the child when this process exits, however it exits. */
 export function endedWith(child: ChildProcess): void {
   const end = () => child.kill('SIGINT');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
 }
 
-/** A port of this machine that nothing listens on. */
+/** A free port of this machine. */
 export async function freePort(): Promise<number> {
   return await new Promise((done, fail) => {
     const server = createServer().once('error', fail);

@@ -1,13 +1,12 @@
-// The databases of a run: copies of ones that are kept, so that what a run writes is gone with it and the next finds the
-// same. A kept one is named by the version of what fills it; it is brought forward by migrations as a real one would be, and
-// made anew when what is already done to it has changed.
+// The databases of a run: copies of kept templates, so that every run starts with the same data. A template is named by the
+// version of what fills it. Migrations update it as they would a real database; it is made anew if an applied one has changed.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importAccountFile } from '../entities/account-file/import.ts';
-import { createAccount } from '../entities/account-file/new-account.ts';
+import { importAccountFile } from '../account-file/import.ts';
+import { createAccount } from '../account-file/new-account.ts';
 import { Database } from '../platform/database.ts';
-import { migrate } from '../platform/migrations.ts';
+import { migrate } from '../server/postgres/migrations.ts';
 import { onDatabase } from './cluster.ts';
 import { companyAt } from './company/index.ts';
 
@@ -28,7 +27,7 @@ const textsOf = (folder: string) =>
 
 const tagOf = (scale: number) => String(scale).replace('.', '_');
 
-/** The floor's script as it is; for trials at a smaller scale with fewer of what takes long. */
+/** The floor's script; for trials at a smaller scale with fewer of the slow rows. */
 function floorSchema(scale: number): string {
   const script = readFileSync(FLOOR_SCHEMA, 'utf8');
   const fewer = (count: string) => String(Math.round(Number(count) * Math.min(scale, 1)));
@@ -42,7 +41,7 @@ export function sibling(url: string, name: string): string {
   return other.href;
 }
 
-/** The name of the kept database with the company at this scale; made if it is not there. */
+/** The name of the template with the company at this scale; made if missing. */
 export async function productTemplate(url: string, scale: number, tell: Tell): Promise<string> {
   const prefix = `bench_product_${tagOf(scale)}_`;
   const name = prefix + digest(textsOf(COMPANY).join('\0'));
@@ -57,7 +56,7 @@ export async function productTemplate(url: string, scale: number, tell: Tell): P
   return name;
 }
 
-/** The name of the kept database with the floor's own data; made if it is not there. */
+/** The name of the template with the floor's data; made if missing. */
 export async function floorTemplate(url: string, scale: number, tell: Tell): Promise<string> {
   const schema = floorSchema(scale);
   const prefix = `bench_floor_${tagOf(scale)}_`;
@@ -72,7 +71,7 @@ export async function floorTemplate(url: string, scale: number, tell: Tell): Pro
   return name;
 }
 
-/** A copy of a database, which is dropped when disposed; `label` tells several copies apart. */
+/** A copy of a template, dropped when disposed; `label` distinguishes copies. */
 export async function copyOf(url: string, template: string, label = ''): Promise<{ url: string } & AsyncDisposable> {
   const name = `bench_run_${template}${label}`;
   const drop = () => onDatabase(url, (client) => client.query(`drop database if exists ${name} with (force)`));
@@ -82,8 +81,8 @@ export async function copyOf(url: string, template: string, label = ''): Promise
 }
 
 /**
- * Sees to a kept database. `prepare` is told what was noted on it, if it is there and whole, and answers what to note. Those
- * of earlier versions are dropped.
+ * Makes or updates a template. `prepare` gets the note on an existing complete one and returns the new note. Drops those of
+ * earlier versions.
  */
 async function keep(
   url: string,
@@ -142,7 +141,7 @@ export async function addCompany(url: string, slug: string, scale: number, tell:
 }
 
 async function fillFloor(url: string, schema: string): Promise<void> {
-  // psql's own commands, and what can't run beside other statements, are not for the driver.
+  // psql's own commands, and statements that must run alone, are not for the driver.
   const vacuum = 'VACUUM ANALYZE;';
   const [first = '', after = ''] = schema.replace(/^\\.*$/gm, '').split(vacuum);
   await onDatabase(url, async (client) => {

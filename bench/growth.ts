@@ -1,5 +1,5 @@
-// How cost grows with a company's data, and with the companies beside it: the same requests to servers on databases that
-// differ in that alone, in turns.
+// How cost grows with a company's data and with the number of companies: the same requests to servers whose databases differ
+// only in that, in turns.
 import { newKey } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { onDatabase } from './cluster.ts';
@@ -9,9 +9,9 @@ import { comparedOperations } from './operations.ts';
 import { startProduct } from './processes.ts';
 
 export interface GrowthOptions {
-  /** Sizes of the one company; the first is what the others are compared with. */
+  /** Sizes of the one company; the first is the reference. */
   scales: number[];
-  /** Companies in a database, of which one is of full size. */
+  /** Numbers of companies in a database, one of them of full size. */
   companies: number[];
   turns: Turns;
   isWanted(id: string): boolean;
@@ -24,7 +24,7 @@ export interface Grown {
   sides: ({ name: string } & Figures)[];
 }
 
-/** What the companies beside the measured one have, of its size. */
+/** The size of the other companies, relative to the measured one. */
 const NEIGHBOUR_SCALE = 0.003;
 
 interface Variant {
@@ -33,7 +33,7 @@ interface Variant {
   companies: number;
 }
 
-/** The figures by size of the company, and those by the number of companies. */
+/** The figures by company size, and by number of companies. */
 export async function growth(cluster: Cluster, bench: Bench, options: GrowthOptions) {
   const { scales, companies, tell } = options;
   const full = Math.max(...scales.filter((scale) => scale <= 1));

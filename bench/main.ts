@@ -1,5 +1,5 @@
-// `npm run bench`: prepares the data, starts the floor and the product, measures them in turns, says what came of it.
-// README.md says what may be asked of it.
+// `npm run bench`: prepares the data, starts the floor and the product, measures them in turns and reports. README.md has the
+// options.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { newKey } from './caller.ts';
@@ -17,7 +17,7 @@ import { growthTable, sentences, table } from './table.ts';
 const ROOT = join(import.meta.dirname, '..');
 const FULL: Turns = { slices: 5, seconds: 4, warmSeconds: 2 };
 const QUICK: Turns = { slices: 2, seconds: 1.5, warmSeconds: 0.5 };
-/** After which memory is looked at. */
+/** Requests before memory is read. */
 const REQUESTS = { full: 100_000, quick: 5_000 };
 
 const { values: options } = parseArgs({

@@ -1,12 +1,11 @@
-// Slices of load, in turns: what is compared with something is measured beside it, a slice of one and a slice of the other, so
-// that whatever else the machine does falls on both.
+// Slices of load in turns: the compared sides alternate, a slice each, so that other work of the machine affects both.
 import type { Loader } from './load/loader.ts';
 import type { RequestSpec } from './load/requests.ts';
 import { cpuOf, cpuOfTree, type Server } from './processes.ts';
 
 export const CONNECTIONS = 10;
 
-/** One of the things that take turns. */
+/** One side of a comparison. */
 export interface Side {
   name: string;
   server: Server;
@@ -14,27 +13,27 @@ export interface Side {
 }
 
 export interface Turns {
-  /** Of each side. */
+  /** Connections of each side. */
   slices: number;
-  /** How long a slice lasts, and what goes before the first. */
+  /** Duration of a slice and of the warm-up, in ms. */
   seconds: number;
   warmSeconds: number;
 }
 
 export interface Figures {
-  /** Answered with 200. */
+  /** Answers with 200. */
   requests: number;
-  /** Answered with anything else, by status. */
+  /** Counts of other answers by status. */
   refused: Record<string, number>;
   perSecond: number;
   /** Milliseconds from sending to the last byte of the answer. */
   p50: number;
   p99: number;
-  /** Milliseconds of processor time a request: of the server, of PostgreSQL as a whole, of the process that asks. */
+  /** Milliseconds of processor time per request: of the server, of all PostgreSQL processes, of the load process. */
   serverMs: number;
   postgresMs: number | null;
   loaderMs: number;
-  /** Bytes of an answer, head included. */
+  /** Bytes of an answer with its head. */
   bytes: number;
 }
 
@@ -50,11 +49,11 @@ interface Sum {
 
 export interface Bench {
   loader: Loader;
-  /** The first process of PostgreSQL, when it is to be seen. */
+  /** The postmaster, if visible. */
   postgresPid: number | undefined;
 }
 
-/** Measures the sides in turns; the figures are in the order of the sides. */
+/** Measures the sides in turns; figures are in their order. */
 export async function inTurns(
   { loader, postgresPid }: Bench,
   sides: readonly Side[],

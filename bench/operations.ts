@@ -1,4 +1,4 @@
-// What is measured: the requests, and what each is compared with.
+// The measured requests and their references.
 import { answerTo, countsOf, FLOOR_HEADERS, FLOOR_IDS, type Headers, productIds } from './caller.ts';
 import { SEARCHED } from './company/catalogue.ts';
 import { sizesAt } from './company/sizes.ts';
@@ -7,12 +7,12 @@ import type { Side } from './measure.ts';
 import type { Server } from './processes.ts';
 
 export interface Measured {
-  /** As `--only` names it. */
+  /** Its name for `--only`. */
   id: string;
   title: string;
-  /** The product first; what its ratio is taken to comes second. */
+  /** The product first; its reference second. */
   sides: Side[];
-  /** Least ratio of requests a second to the second side, and one that would be outstanding. */
+  /** The lowest acceptable ratio of requests per second to the second side, and an outstanding one. */
   target?: { least: number; outstanding: number };
 }
 
@@ -25,9 +25,9 @@ export interface World {
 
 const MONTH = { from: '2025-03-01', to: '2025-03-31' };
 const YEAR = 'fecha_inicio=2025-01-01&fecha_fin=2025-12-31';
-/** The floor's entries: so many on each day, from this one on. */
+/** The floor's time entries: a number on each day from this one on. */
 const FLOOR_ENTRIES = { from: '2023-03-01', aDay: 400 };
-/** The floor's leads, by e-mail; a smaller company has fewer. */
+/** The floor's contacts, by e-mail; a smaller company has fewer. */
 const FLOOR_LEADS = 10_000;
 
 const get =
@@ -37,7 +37,7 @@ const get =
     return { method: 'GET', path: `${path}${text ? `?${text}` : ''}`, headers } satisfies RequestSpec;
   };
 
-/** a to f: what the floor does too. Throws when the two sides don't answer with as many rows. */
+/** a to f: requests that the floor also serves. Throws if the two sides answer different numbers of rows. */
 export async function comparedOperations(world: World): Promise<Measured[]> {
   const { product, floor, headers, scale } = world;
   const [mine, its] = [get(headers), get(FLOOR_HEADERS)];
@@ -64,7 +64,10 @@ export async function comparedOperations(world: World): Promise<Measured[]> {
 
   const ids = await productIds(product, headers);
   const post = (path: string, body: RequestSpec['body'], of: Headers, keyed: boolean): RequestSpec => ({
-    ...{ method: 'POST', path, headers: of, keyed },
+    method: 'POST',
+    path,
+    headers: of,
+    keyed,
     ...(body && { body }),
   });
   const opportunities = '/api/v1/crm/opportunities';
@@ -135,7 +138,7 @@ export async function comparedOperations(world: World): Promise<Measured[]> {
   ];
 }
 
-/** What has no counterpart in the floor; the other doors are compared with REST. */
+/** Requests without counterpart in the floor; other interfaces are compared with REST. */
 export function ownOperations({ product, headers }: World): Measured[] {
   const mine = get(headers);
   const alone = (id: string, title: string, path: string, query: string): Measured => ({
@@ -173,7 +176,7 @@ export function ownOperations({ product, headers }: World): Measured[] {
   ];
 }
 
-/** Requests of every door, reads and writes, whose pages are small: what memory is looked at with. */
+/** Requests of every interface, reads and writes, with small pages: the load for memory. */
 export async function smallRequests({ product, headers, scale }: World): Promise<RequestSpec[]> {
   const mine = get(headers);
   const ids = await productIds(product, headers);
@@ -200,7 +203,7 @@ const mcpRequest = (headers: Headers, method: string, params: unknown): RequestS
   body: { kind: 'fixed', value: { jsonrpc: '2.0', id: 1, method, params } },
 });
 
-/** From today on, as a forecast is asked for. */
+/** From today on, as for a forecast. */
 function halfYear(): string {
   const today = Temporal.Now.plainDateISO();
   return `fecha_inicio=${today}&fecha_fin=${today.add({ months: 6 })}`;

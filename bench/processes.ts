@@ -1,4 +1,4 @@
-// The two servers as processes of their own, and what the system says of processes: processor time and memory.
+// The two servers as processes, and processor time and memory of processes.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 const START_MS = 30_000;
 const POLL_MS = 2;
 
-/** As in production but for its quota; and renewals are left out, which would issue thousands of notes at the start. */
+/** As in production, except the quota; and without renewals, which would issue thousands of notes at the start. */
 const PRODUCTION = {
   NODE_ENV: 'production',
   QUOTA_PER_MINUTE: '10000000',
@@ -22,11 +22,11 @@ const PRODUCTION = {
 export interface Server extends AsyncDisposable {
   origin: string;
   pid: number;
-  /** From the start of the process to its first answer, in milliseconds. */
+  /** Milliseconds from the start of the process to its first answer. */
   startMs: number;
 }
 
-/** Starts the product. `flags` are Node's own, such as `--cpu-prof`. */
+/** Starts the product. `flags` are flags of Node, such as `--cpu-prof`. */
 export const startProduct = (databaseUrl: string, flags: readonly string[] = []): Promise<Server> =>
   start([...flags, join(ROOT, 'server/main.js'), 'serve'], '/health/live', {
     ...PRODUCTION,
@@ -41,7 +41,7 @@ export const startFloor = (databaseUrl: string): Promise<Server> =>
 async function start(args: string[], firstPath: string, env: Record<string, string>): Promise<Server> {
   const port = await freePort();
   const begun = performance.now();
-  // What it logs is written, as in production, and read by nobody.
+  // Its log is written, as in production, and not read.
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, ...env, PORT: String(port) },
@@ -85,16 +85,16 @@ const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 interface Stat {
   pid: number;
   parent: number;
-  /** Of the process itself. */
+  /** Ticks of the process itself. */
   ownMs: number;
-  /** Of its children that have ended. */
+  /** Ticks of its ended children. */
   endedMs: number;
 }
 
 function statOf(pid: number | string): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // After the name, which may hold anything: state, parent, ... and user and system time as fields 14 to 17.
+    // After the name, which may contain anything: state, parent, ...; user and system time, own and of children, are fields 14 to 17.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
@@ -112,7 +112,7 @@ function statOf(pid: number | string): Stat | undefined {
 /** Processor time of a process so far, in milliseconds. */
 export const cpuOf = (pid: number): number => statOf(pid)?.ownMs ?? 0;
 
-/** Processor time of a process and of all that it started, those that have ended included, in milliseconds. */
+/** Processor time of a process and all its descendants, ended ones included, in milliseconds. */
 export function cpuOfTree(pid: number): number {
   const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (statOf(name) ?? []) : []));
   return stats.reduce(
@@ -121,7 +121,7 @@ export function cpuOfTree(pid: number): number {
   );
 }
 
-/** Memory of a process that is in use, in MB. */
+/** Resident memory of a process in MB. */
 export function residentMb(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;

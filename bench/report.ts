@@ -1,4 +1,4 @@
-// What a run found, and the file it is written to.
+// The findings of a run and their file.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
@@ -12,7 +12,7 @@ export interface Outcome {
   id: string;
   title: string;
   sides: ({ name: string } & Figures)[];
-  /** Requests a second of the product to those of the second side; null where there is none. */
+  /** Ratio of the product's requests per second to those of the second side; null without one. */
   ratio: number | null;
   target: Measured['target'] | null;
 }
@@ -32,7 +32,7 @@ export function outcomeOf({ id, title, sides, target }: Measured, figures: reado
   };
 }
 
-/** The machine and what runs on it, by nothing that names it. */
+/** The machine and its software, without anything that identifies it. */
 export function machine({ version }: Cluster) {
   return {
     cores: availableParallelism(),
@@ -44,10 +44,10 @@ export function machine({ version }: Cluster) {
   };
 }
 
-/** Processes that waited for a core, on average, in the last minute. */
+/** Average number of processes that waited for a core in the last minute. */
 export const load = () => Math.round((loadavg()[0] ?? 0) * 100) / 100;
 
-/** What is measured: the commit, and whether the files are as it has them. */
+/** The measured commit, and whether files differ from it. */
 export function version(): { commit: string; changed: boolean } {
   const git = (...args: string[]) =>
     execFileSync('git', args, {
@@ -56,7 +56,9 @@ export function version(): { commit: string; changed: boolean } {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   try {
-    const parts = ['server', 'bridges', 'platform', 'routers', 'entities'].map((folder) => `:/${folder}`);
+    const parts = ['server', 'bridges', 'lifecycle', 'account-file', 'figures', 'platform', 'routers', 'entities'].map(
+      (folder) => `:/${folder}`,
+    );
     return {
       commit: git('rev-parse', '--short', 'HEAD'),
       changed: git('status', '--porcelain', '--', ...parts) !== '',
@@ -66,7 +68,7 @@ export function version(): { commit: string; changed: boolean } {
   }
 }
 
-/** What every run says of itself. */
+/** The description of every run. */
 export interface Run {
   turns: Turns;
   load: { before: number; after: number };
@@ -78,7 +80,7 @@ export interface Comparison extends Run {
   probes: Partial<Probes>;
 }
 
-/** Writes the file of a run into `folder` and answers where it is. */
+/** Writes the results into `folder` and returns the file's path. */
 export function writeResults(folder: string, cluster: Cluster, run: Run, kind?: string): string {
   const { commit, changed } = version();
   const date = new Date().toISOString();

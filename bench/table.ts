@@ -1,11 +1,11 @@
-// A run's findings for who reads them: a table, and a sentence for each of what has no place in it.
+// Prints a run's findings: a table, and a sentence for each other measurement.
 import type { Grown } from './growth.ts';
 import type { Probes } from './probes/index.ts';
 import type { Outcome } from './report.ts';
 
 const decimals = (value: number | null, digits: number) => (value === null ? '-' : value.toFixed(digits));
 
-/** Lines of a Markdown table, of which each row is one side of one operation. */
+/** Lines of a Markdown table with a row for each side of each operation. */
 export function table(outcomes: readonly Outcome[]): string {
   const head = ['', '', 'req/s', 'p50 ms', 'p99 ms', 'server CPU ms', 'PostgreSQL CPU ms', 'ratio', 'target'];
   const rows = outcomes.flatMap(({ id, title, sides, ratio, target }) =>
@@ -24,7 +24,7 @@ export function table(outcomes: readonly Outcome[]): string {
   return markdown(head, rows);
 }
 
-/** The same for growth: what a request takes of both processors, beside what it takes in the first of its variants. */
+/** The same for growth: processor time per request, compared with that of the first variant. */
 export function growthTable(grown: readonly Grown[]): string {
   const head = ['', '', 'req/s', 'p50 ms', 'server CPU ms', 'PostgreSQL CPU ms', 'times the first'];
   const cpu = ({ serverMs, postgresMs }: Grown['sides'][number]) => serverMs + (postgresMs ?? 0);
@@ -42,7 +42,7 @@ export function growthTable(grown: readonly Grown[]): string {
   return markdown(head, rows);
 }
 
-/** A Markdown table whose columns are in line. */
+/** A Markdown table with aligned columns. */
 export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) =>
@@ -51,7 +51,7 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** What the other measures came to, and the target of each. `pageMs`: processor time of the server for a page by REST. */
+/** The other measurements with their targets. `pageMs`: the server's processor time for a page by REST. */
 export function sentences(
   outcomes: readonly Outcome[],
   { rows, client, start, memory }: Partial<Probes>,

@@ -1,31 +1,50 @@
-// Answers that reach a body as text, after tRPC or the SDK of the connector has made it: those read, check and write a few bytes
-// where a page would be.
+// Inserts answers as JSON text into a body built by tRPC or the connector's SDK. These libraries only handle a short placeholder
+// for each answer, so long answers are not parsed and serialised again.
 import { randomUUID } from 'node:crypto';
-import { type JsonText, jsonText } from '../platform/json-text.ts';
+import { ApiError } from '../platform/errors.ts';
+import { JsonText, LONGEST_ANSWER } from '../platform/json-text.ts';
 
-/** Nobody who could write it into a request knows it. */
+/** Random, so that callers can't put a placeholder into a request. */
 const MARK = randomUUID();
 const PLACES = new RegExp(`\\{"${MARK}":(\\d+)\\}|"${MARK} (\\d+)"`, 'g');
 
-/** The answers to the calls of one request. */
+/** The answers of one body. Throws 400 for an answer that makes their total too long. FAIR-03 */
 export class Answers {
   readonly #texts: string[] = [];
+  readonly #most: number;
+  #bytes = 0;
 
-  /** A value that keeps an answer's place. */
-  value({ text }: JsonText): JsonText<Record<string, unknown>> {
-    return jsonText({ [MARK]: this.#texts.push(text) - 1 });
+  /** `most`: the maximum total size in bytes. */
+  constructor(most = LONGEST_ANSWER) {
+    this.#most = most;
   }
 
-  /** A text that keeps the place of an answer's JSON. */
-  text({ text }: JsonText): string {
-    return `${MARK} ${this.#texts.push(text) - 1}`;
+  /** A placeholder value for an answer. */
+  value<Value = Record<string, unknown>>(answer: JsonText): JsonText<Value> {
+    return new JsonText(JSON.stringify({ [MARK]: this.#take(answer) }));
   }
 
-  /** The body with every answer in its place. */
+  /** A placeholder string for an answer's JSON as text. */
+  text(answer: JsonText): string {
+    return `${MARK} ${this.#take(answer)}`;
+  }
+
+  #take({ text }: JsonText): number {
+    const bytes = this.#bytes + Buffer.byteLength(text);
+    if (bytes > this.#most) {
+      throw new ApiError('badInput', 'Las respuestas del lote serían demasiado largas juntas: pide esta aparte');
+    }
+    this.#bytes = bytes;
+    return this.#texts.push(text) - 1;
+  }
+
+  /** Replaces the placeholders in the body by the answers so far, and forgets these. */
   fill(body: string): string {
-    if (this.#texts.length === 0) return body;
+    const texts = this.#texts.splice(0);
+    this.#bytes = 0;
+    if (texts.length === 0) return body;
     return body.replace(PLACES, (place, asValue?: string, asText?: string) => {
-      const answer = this.#texts[Number(asValue ?? asText)];
+      const answer = texts[Number(asValue ?? asText)];
       if (answer === undefined) return place;
       return asValue === undefined ? JSON.stringify(answer) : answer;
     });

@@ -1,13 +1,12 @@
-// What a person or a tool meets first: GET / says what this is, GET /api/v1/openapi.json describes it, and GET /docs shows
-// that to people (Scalar's reference, served from its package). All of it is public and asks no other host for anything.
+// Public pages: GET / names the service, GET /api/v1/openapi.json describes the API, and GET /docs shows that description to people
+// (Scalar's reference, served from its package). They load nothing from other hosts.
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
 import { ApiError } from '../platform/errors.ts';
+import { compress, encodingFor, SMALLEST } from './compression.ts';
 import { success } from './envelope.ts';
-import { openApiDocument } from './openapi.ts';
+import { type DocumentOptions, openApiDocument } from './openapi.ts';
 
 const PATHS = { docs: '/docs', openapi: '/api/v1/openapi.json' };
 
@@ -16,7 +15,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const REVALIDATED = 'public, no-cache';
 const FOR_A_DAY = 'public, max-age=86400';
 
-// Scalar writes style elements and attributes as it draws; scripts are files of this server and nothing else.
+// Scalar needs inline styles; scripts come only from this server.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -54,7 +53,7 @@ const START = `Scalar.createApiReference('#reference', ${JSON.stringify({
   localization: { locale: 'es', translations: { apiClient: { authSelector: { selectedType: '{type}' } } } },
   hideModels: true,
   customCss: '.operation-auth { flex-wrap: wrap } .section:focus { outline: none }',
-  // What would ask another host, or send the reader there.
+  // Features that contact other hosts or link to them.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
@@ -64,19 +63,14 @@ const START = `Scalar.createApiReference('#reference', ${JSON.stringify({
 })});
 `;
 
-export interface DocsOptions {
-  /** Where the service is reached from outside; without it the document names the host it was asked from. */
-  baseUrl?: string;
-}
-
 /** Adds `/`, `/docs` and `/api/v1/openapi.json`. None needs a key or counts in the quota (LIM-01). */
-export function addDocs(app: FastifyInstance, { baseUrl }: DocsOptions = {}): void {
+export function addDocs(app: FastifyInstance, options: DocumentOptions = {}): void {
   const about = { nombre: 'Albaran', version: manifest.version, documentacion: PATHS.docs, openapi: PATHS.openapi };
   serve(app, '/', { type: JSON_TYPE, cache: REVALIDATED, load: () => JSON.stringify(success(about)) });
   serve(app, PATHS.openapi, {
     type: JSON_TYPE,
     cache: REVALIDATED,
-    load: () => JSON.stringify(openApiDocument(baseUrl)),
+    load: () => JSON.stringify(openApiDocument(options)),
   });
   serve(app, PATHS.docs, {
     type: 'text/html; charset=utf-8',
@@ -88,7 +82,7 @@ export function addDocs(app: FastifyInstance, { baseUrl }: DocsOptions = {}): vo
   serve(app, `${PATHS.docs}/scalar.js`, { type: SCRIPT_TYPE, cache: FOR_A_DAY, load: scalarScript });
 }
 
-/** The script, which its package gives away only through a Fastify plugin; it is large, so it is not read before it is asked for. */
+/** Scalar's script. The package offers it only through a Fastify plugin. It is large, so it is loaded on first use. */
 async function scalarScript(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const app = fastify();
@@ -105,7 +99,7 @@ interface Resource {
   load(): string | Promise<string>;
 }
 
-/** A text that does not change while the process runs, made when it is first asked for. */
+/** Serves a text that does not change while the process runs. It is created on the first request. */
 function serve(app: FastifyInstance, url: string, { type, cache, headers = {}, load }: Resource): void {
   let loaded: ReturnType<typeof packed> | undefined;
   app.route({
@@ -116,10 +110,13 @@ function serve(app: FastifyInstance, url: string, { type, cache, headers = {}, l
         loaded = undefined;
         throw error;
       });
-      const { plain, zipped, etag } = await loaded;
+      const { etag, ...forms } = await loaded;
       reply.headers({ ...headers, ETag: etag, 'Cache-Control': cache, Vary: 'Accept-Encoding' });
       if (isKnown(request, etag)) return reply.code(304).send();
-      return sendText(request, reply.type(type), plain, zipped);
+      const isLong = forms.plain.length >= SMALLEST;
+      const encoding = isLong ? encodingFor(request.headers['accept-encoding']) : undefined;
+      if (encoding) reply.header('Content-Encoding', encoding);
+      return reply.type(type).send(forms[encoding ?? 'plain']);
     },
   });
   app.route({
@@ -135,17 +132,12 @@ function serve(app: FastifyInstance, url: string, { type, cache, headers = {}, l
 
 async function packed(load: Resource['load']) {
   const plain = Buffer.from(await load());
-  const zipped = await promisify(gzip)(plain);
+  const effort = { br: 6, gzip: 6 };
+  const [br, gzip] = await Promise.all([compress(plain, 'br', effort), compress(plain, 'gzip', effort)]);
   const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 22);
-  // Weak: the same for the text and for its compressed form.
-  return { plain, zipped, etag: `W/"${digest}"` };
+  // A weak ETag, the same for the text and its compressed forms.
+  return { plain, br, gzip, etag: `W/"${digest}"` };
 }
 
 const isKnown = ({ headers }: FastifyRequest, etag: string) =>
   headers['if-none-match']?.split(',').some((known) => known.trim() === etag || known.trim() === '*') === true;
-
-function sendText({ headers }: FastifyRequest, reply: FastifyReply, plain: Buffer, zipped: Buffer) {
-  return /\bgzip\b(?!\s*;\s*q=0)/.test(headers['accept-encoding'] ?? '')
-    ? reply.header('Content-Encoding', 'gzip').send(zipped)
-    : reply.send(plain);
-}

@@ -1,29 +1,31 @@
-// The shape of every REST answer, and how an error becomes one. ENV-01..ENV-05
+// The envelope of every REST answer, for results and errors. ENV-01..ENV-05
 import { ApiError, asApiError } from '../platform/errors.ts';
 
+/** The body of an answer. */
 export interface Envelope {
   errorCode: number;
   errorMsg: string;
   data: unknown;
 }
 
+/** The envelope of a result. */
 export const success = (data: unknown): Envelope => ({ errorCode: 200, errorMsg: '', data });
 
-/** `data` is the list of problems for bad input, and null for every other error. ENV-02 */
+/** The envelope of an error. `data` is the list of problems for bad input, null for other errors. ENV-02 */
 export const failure = (error: ApiError): Envelope => ({
   errorCode: error.status,
   errorMsg: error.message,
   data: error.fields.length > 0 ? error.fields : null,
 });
 
-/** What a request failed with, be it an operation's error or the HTTP server's own. ENV-04 */
+/** Converts an operation's error or an error of the HTTP server. ENV-04 */
 export const knownError = (error: HttpFailure): ApiError => fromFastify(error) ?? asApiError(error);
 
 type HttpFailure = Error & { code?: string; statusCode?: number };
 
 function fromFastify({ code, message, statusCode = 500 }: HttpFailure): ApiError | undefined {
   switch (code) {
-    // Node's own word for a caller who hung up; a lost connection to the database has the same code.
+    // Node's error when the caller hangs up. A lost database connection has the same code but another message.
     case 'ECONNRESET':
       return message === 'aborted' ? new ApiError('badInput', 'La petición no llegó entera') : undefined;
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -1,27 +1,68 @@
-// Downloads of attachments by signed address. Whatever they hold, a browser saves them and runs nothing of them.
+// Downloads of attachments by signed link. Browsers save the files and never run them. They are read from the database in parts, as
+// fast as the caller reads, and use no connection between parts.
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
-import { readAttachment } from '../routers/sales/list-estimate-attachments.ts';
+import { type Attachment, findAttachment, readAttachmentPart } from '../routers/sales/list-estimate-attachments.ts';
 
-/** Adds `GET /files/{token}`. An altered or expired address is a 404. */
+/** Simultaneous downloads of one link, and of all links of one company. */
+const DOWNLOADS = { link: 4, company: 16 };
+/** In bytes. Each download uses about three times as much memory. */
+const PART = 256 * 1024;
+
+/**
+ * Adds `GET /files/{token}`. An altered or expired link is a 404. Too many simultaneous downloads are a 429 with `Retry-After`.
+ */
 export function addFileRoutes(app: FastifyInstance, { links, clock, database }: Service): void {
-  app.get<{ Params: { token: string } }>('/files/:token', async (request, reply) => {
-    const target = links.open(request.params.token, clock.now());
-    const file =
-      target &&
-      (await database.transaction(target.accountId, {}, (db) =>
-        readAttachment(db, target.accountId, target.attachmentId),
-      ));
-    if (!file) throw new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
-    return reply
-      .type(file.mime_type)
-      .headers({
+  const underWay = new Map<string, number>();
+  const count = (name: string, change: 1 | -1) => {
+    const number = (underWay.get(name) ?? 0) + change;
+    if (number > 0) underWay.set(name, number);
+    else underWay.delete(name);
+  };
+
+  async function* parts(accountId: number, file: Attachment): AsyncGenerator<Buffer> {
+    for (let offset = 0; offset < file.bytes; offset += PART) {
+      const part = await database.transaction(accountId, {}, (db) =>
+        readAttachmentPart(db, accountId, file, { offset, length: PART }),
+      );
+      if (!part) throw new Error('The attachment changed while it was downloaded');
+      yield part;
+    }
+  }
+
+  app.route<{ Params: { token: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/files/:token',
+    async handler(request, reply) {
+      const { token } = request.params;
+      const target = links.open(token, clock.now());
+      const [link, company] = [`link ${token}`, `company ${target?.accountId}`];
+      if (target && request.method === 'GET') {
+        if ((underWay.get(link) ?? 0) >= DOWNLOADS.link || (underWay.get(company) ?? 0) >= DOWNLOADS.company) {
+          throw new ApiError('quotaSpent', 'Hay demasiadas descargas a la vez', { retryAfterSeconds: 5 });
+        }
+        for (const name of [link, company]) count(name, 1);
+        reply.raw.once('close', () => {
+          for (const name of [link, company]) count(name, -1);
+        });
+      }
+      const file =
+        target &&
+        (await database.transaction(target.accountId, {}, (db) =>
+          findAttachment(db, target.accountId, target.attachmentId),
+        ));
+      if (!file) throw new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
+      reply.type(file.mime_type).headers({
+        'Content-Length': file.bytes,
         'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
         'Content-Security-Policy': "default-src 'none'; sandbox",
         'X-Content-Type-Options': 'nosniff',
         'Cache-Control': 'private, no-store',
-      })
-      .send(Buffer.from(file.content));
+      });
+      if (request.method === 'HEAD') return reply.send();
+      return reply.send(Readable.from(parts(target.accountId, file), { objectMode: false, highWaterMark: PART }));
+    },
   });
 }

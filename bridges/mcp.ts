@@ -1,9 +1,11 @@
 // The connector: MCP over stateless HTTP at /mcp and /mcp/, for the protocol revisions 2024-10-07 to 2025-11-25 and
-// 2026-07-28. The SDK speaks the protocol; in front of it stand the Origin check, the caller and the permission.
+// 2026-07-28. The SDK implements the protocol. Before it, the Origin, the caller and the permission are checked.
 import { isIP } from 'node:net';
+import { scheduler } from 'node:timers/promises';
 import {
   createMcpHandler,
   isLegacyRequest,
+  isSpecType,
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -11,21 +13,32 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Service } from '../platform/context.ts';
 import { ApiError, badField, forbidden } from '../platform/errors.ts';
+import { LONGEST_ANSWER } from '../platform/json-text.ts';
 import { areas } from '../routers/index.ts';
 import type { Envelope } from './envelope.ts';
 import { callTool } from './mcp/call.ts';
-import { authenticate, bearerToken, Caller, confirmKey, mayUse } from './mcp/caller.ts';
-import { toolNamed, tools } from './mcp/tools.ts';
+import { authenticate, bearerToken, Caller, confirmKey, isForKeysAlone } from './mcp/caller.ts';
+import { callCatalogue, catalogueFor, toolRunBy } from './mcp/catalogue.ts';
+import { type Tool, toolNamed } from './mcp/tools.ts';
 import { challenge } from './oauth/metadata.ts';
 import { callContext } from './rest.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller of the connector. */
+    caller?: Caller;
+  }
+}
+
+/** Settings of the connector. */
 export interface McpOptions {
-  /** Origins that browsers may call from, beside the service's own. */
+  /** Origins that browsers may call from, besides the service's own. */
   corsOrigins: string[];
 }
 
 const PATH = '/mcp';
 const AREAS = Object.keys(areas);
+const MAX_BATCH = 50;
 const JSON_RPC = { parseError: -32700, invalidRequest: -32600, refused: -32000 };
 
 const INVALID_TOKEN = { code: 'invalid_token', text: 'The access token is not valid, has expired or was withdrawn' };
@@ -40,11 +53,11 @@ const INSTRUCTIONS =
   'Los identificadores son textos opacos: se copian tal cual de la respuesta de otra herramienta, nunca se inventan. ' +
   'Las fechas son AAAA-MM-DD. Las listas van por páginas (pagina, por_pagina) y dicen cuántos registros hay en total.';
 
-/** Adds the connector. What is refused before the protocol takes over is a JSON-RPC error with the HTTP status of ENV-04. */
+/** Adds the connector. Requests refused before they reach the SDK get a JSON-RPC error with the HTTP status of ENV-04. */
 export async function addMcpRoutes(app: FastifyInstance, service: Service, { corsOrigins }: McpOptions): Promise<void> {
-  // Empty where the service is known by whatever address it listens on.
-  const ownAddress = service.baseUrl;
-  // Refused messages, which are the client's doing; what fails inside a tool is logged where it happens.
+  // Without a configured name, `baseUrl` is set to the listening address later.
+  const hasName = service.baseUrl !== '';
+  // Refused messages are the client's errors. Failures inside tools are logged where they happen.
   const onerror = (error: Error) => service.log.debug({ err: error }, 'connector');
   const handler = createMcpHandler(
     ({ authInfo }) => {
@@ -57,57 +70,90 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
   await app.register(async (mcp) => {
     mcp.addHook('preSerialization', async (request, reply, payload: Envelope) => jsonRpcError(request, reply, payload));
 
+    /** Authenticates the caller first (401). Every message of a known caller counts in the quota, even if it is not read. */
+    async function admitCaller(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      checkOrigin(request, service, corsOrigins);
+      checkHost(request, service.baseUrl, hasName);
+      const call = callContext(service, 'mcp', request);
+      request.call = call;
+      call.principal = await authenticate(request, call).catch(challenging(service, request, reply));
+      const caller = new Caller(call, call.principal);
+      await caller.count();
+      if (caller.refusal && caller.refusal.kind !== 'quotaSpent') challenging(service, request, reply)(caller.refusal);
+      request.caller = caller;
+    }
+
     mcp.post<{ Querystring: Record<string, unknown> }>(PATH, {
-      async onRequest(request, reply) {
-        checkOrigin(request, service, corsOrigins);
-        checkHost(request, ownAddress);
-        const call = callContext(service, 'mcp', request);
-        request.call = call;
-        call.principal = await authenticate(request, call).catch(challenging(service, request, reply));
-      },
+      onRequest: admitCaller,
       async handler(request, reply) {
-        const { call, body } = request;
-        if (!call?.principal) throw new Error('Reached the handler without a caller');
-        const caller = new Caller(call, call.principal);
+        const { caller, body } = request;
+        if (!caller) throw new Error('Reached the handler without a caller');
         const calls = callsTool(body);
-        // Nothing is answered to a key that is gone; the call of a tool looks into its key itself.
+        // Tool calls report a refusal in their results; other requests fail here.
+        if (caller.refusal && !calls) throw caller.refusal;
+        // Revoked keys get no answer. Tool calls check the key in their own transaction.
         const confirmed = () => confirmKey(caller).catch(challenging(service, request, reply));
         if (!calls) await confirmed();
         let answer: Response;
         let text = '';
+        const isStream = fields(body).method === 'subscriptions/listen';
         try {
           if (body === undefined) throw badField('', 'El cuerpo de la petición tiene que ser un mensaje JSON-RPC');
+          if (Array.isArray(body)) checkBatch(body);
           caller.areas = wantedAreas(request.query.areas);
+          caller.catalogue = wantsCatalogue(request.query.modo);
           refuseWrite(caller, request, reply);
-          const message = webRequest(request);
-          answer = (await isLegacyRequest(message, body))
-            ? await answerLegacy(caller, message, body, onerror)
-            : await handler.fetch(message, { authInfo: caller, parsedBody: body });
-          // Calls come to an end; a subscription is a stream until somebody hangs up.
-          if (calls) text = caller.answers.fill(await answer.text());
+          request.hasWritten = [body].flat().some((message) => callsWrite(caller, message));
+          const message = () => webRequest(request);
+          answer = !(await isLegacyRequest(message(), body))
+            ? await handler.fetch(message(), { authInfo: caller, parsedBody: body })
+            : Array.isArray(body)
+              ? await service.batches.run(caller.principal.accountId, () => answerBatch(caller, message, body, onerror))
+              : await answerLegacy(caller, message(), body, onerror);
+          // A subscription ends only when the client hangs up.
+          if (!isStream) text = caller.answers.fill(await answer.text());
         } finally {
-          if (calls) await confirmed();
+          // If every call was refused, the answer holds no data of the company.
+          if (calls && caller.admitted) await confirmed();
         }
-        // A stream's own headers would let a cache keep it, and promise a connection that may be about to close.
+        // The SDK's headers for streams would allow caching and promise to keep the connection open.
         answer.headers.set('cache-control', 'no-store, no-transform');
         answer.headers.delete('connection');
-        if (!calls) return reply.send(answer);
-        return reply.code(answer.status).headers(Object.fromEntries(answer.headers)).send(text);
+        if (isStream) return reply.send(answer);
+        return reply
+          .code(answer.status)
+          .headers(Object.fromEntries(answer.headers))
+          .send(text || undefined);
       },
     });
 
+    const notPost = (_request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('Allow', 'POST');
+      throw new ApiError('methodNotAllowed', 'Método no admitido en esta dirección; se admite POST');
+    };
+    // Methods by which clients open a stream or end a session. They are not supported, but the caller is authenticated first.
     mcp.route({
-      method: mcp.supportedMethods.filter((method) => method !== 'POST'),
+      method: ['GET', 'HEAD', 'DELETE'],
       url: PATH,
-      handler(_request, reply) {
-        reply.header('Allow', 'POST');
-        throw new ApiError('methodNotAllowed', 'Método no admitido en esta dirección; se admite POST');
+      onRequest: admitCaller,
+      async handler(request, reply) {
+        const { caller } = request;
+        if (!caller) throw new Error('Reached the handler without a caller');
+        if (caller.refusal) throw caller.refusal;
+        await confirmKey(caller).catch(challenging(service, request, reply));
+        return notPost(request, reply);
       },
+    });
+    mcp.route({
+      method: mcp.supportedMethods.filter((method) => !['POST', 'GET', 'HEAD', 'DELETE'].includes(method)),
+      url: PATH,
+      onRequest: async (request, reply) => notPost(request, reply),
+      handler: () => {},
     });
   });
 }
 
-/** Passes an error on; a 401 says where to get a token. RFC 9728, section 5.1 */
+/** Rethrows an error; a 401 gets a `WWW-Authenticate` that says where to get a token. RFC 9728, section 5.1 */
 const challenging = (service: Service, request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
   if (error instanceof ApiError && error.kind === 'unauthorized') {
     const wrong = bearerToken(request) === undefined ? undefined : INVALID_TOKEN;
@@ -116,12 +162,12 @@ const challenging = (service: Service, request: FastifyRequest, reply: FastifyRe
   throw error;
 };
 
-/** Whether a tool is called, alone or in a batch. */
+/** Whether a message calls a tool, alone or in a batch. */
 const callsTool = (body: unknown) => [body].flat().some((message) => fields(message).method === 'tools/call');
 
 /**
- * Answers a request of the revisions up to 2025-11-25. Its messages have one answer each and nothing on the way, so they are
- * answered with JSON, where the SDK would open a stream for them by itself.
+ * Answers a request of the revisions up to 2025-11-25. Each message has exactly one answer, so they are answered with JSON; by
+ * default the SDK would open a stream.
  */
 async function answerLegacy(
   caller: Caller,
@@ -134,40 +180,94 @@ async function answerLegacy(
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     transport.onerror = onerror;
     await server.connect(transport);
-    return await transport.handleRequest(message, { authInfo: caller, parsedBody: withoutCancellations(body) });
+    return await transport.handleRequest(message, { authInfo: caller, parsedBody: body });
   } finally {
     await server.close();
   }
 }
 
-/**
- * A batch without what cancels its own calls, which a receiver may leave aside: the SDK would never answer a cancelled one, and
- * so never the request.
- */
-function withoutCancellations(body: unknown): unknown {
-  if (!Array.isArray(body)) return body;
-  const rest = body.filter((message) => fields(message).method !== 'notifications/cancelled');
-  return rest.length > 0 ? rest : body;
+/** Checks a batch as a whole, before its messages. Throws 400. */
+function checkBatch(messages: readonly unknown[]): void {
+  if (messages.length === 0) throw badField('', 'Un lote lleva al menos un mensaje');
+  if (messages.length > MAX_BATCH) throw badField('', `Un lote lleva como mucho ${MAX_BATCH} mensajes`);
+  const wrong = messages.findIndex((message) => !isSpecType.JSONRPCMessage(message));
+  if (wrong >= 0) throw badField('', `El elemento ${wrong + 1} del lote no es un mensaje JSON-RPC 2.0`);
+  if (messages.length > 1 && messages.some((message) => fields(message).method === 'initialize')) {
+    throw badField('', 'initialize no puede ir en un lote con otros mensajes');
+  }
 }
 
-/** A server for the messages of one request: its tools are those that this caller may use. */
+/**
+ * Answers a batch one message after another, so that it uses no more resources than single messages. FAIR-01
+ * A read whose result no longer fits into the answer gets an error, and later messages do not run. FAIR-03
+ */
+async function answerBatch(
+  caller: Caller,
+  request: () => Request,
+  messages: readonly unknown[],
+  onerror: (error: Error) => void,
+): Promise<Response> {
+  const texts: string[] = [];
+  let [length, full] = [0, false];
+  for (const [index, message] of messages.entries()) {
+    if (index > 0) await caller.count();
+    // Messages may complete without any I/O. Yield, so that other calls can run. FAIR-02
+    await scheduler.yield();
+    const { method } = fields(message);
+    const refusal = full ? tooLong() : method === 'tools/call' ? undefined : caller.refusal;
+    let text = '';
+    if (refusal) text = errorFor(message, refusal);
+    else {
+      const answer = await answerLegacy(caller, request(), message, onerror);
+      // An error of the request itself applies to all messages.
+      if (index === 0 && !answer.ok) return answer;
+      text = caller.answers.fill(await answer.text());
+      full = length + Buffer.byteLength(text) > LONGEST_ANSWER;
+      // The result of a write is always included; it is small.
+      if (full && !callsWrite(caller, message)) text = errorFor(message, tooLong());
+    }
+    if (text === '') continue;
+    texts.push(text);
+    length += Buffer.byteLength(text) + 1;
+  }
+  return texts.length === 0
+    ? new Response(null, { status: 202 })
+    : new Response(`[${texts.join(',')}]`, { headers: { 'content-type': 'application/json' } });
+}
+
+const tooLong = () =>
+  new ApiError(
+    'badInput',
+    `La respuesta del lote pasa de ${LONGEST_ANSWER / 1e6} MB: este mensaje tiene que ir en otra petición`,
+  );
+
+/** A JSON-RPC error as text; empty for notifications and responses, which get no answer. */
+function errorFor(message: unknown, { message: why, retryAfterSeconds }: ApiError): string {
+  const { id, method } = fields(message);
+  if (id === undefined || method === undefined) return '';
+  const wait = retryAfterSeconds === undefined ? '' : `. Se puede repetir la llamada dentro de ${retryAfterSeconds} s.`;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: JSON_RPC.refused, message: why + wait } });
+}
+
+/** A server for the messages of one request, with the tools that this caller may use. */
 function serverFor(caller: Caller): Server {
   const server = new Server(
     { name: 'albaran', title: 'Albaran', version: packageJson.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler('tools/list', () => ({
-    tools: tools
-      .filter(({ operation }) => caller.areas.has(operation.area) && mayUse(caller.principal, operation))
-      .map(({ definition }) => definition),
+    tools: caller.catalogue
+      ? catalogueFor(caller)
+      : [caller.answers.value<Tool['definition']>(caller.toolList()).parse()],
   }));
-  server.setRequestHandler('tools/call', ({ params }) => callTool(caller, params.name, params.arguments ?? {}));
+  const call = caller.catalogue ? callCatalogue : callTool;
+  server.setRequestHandler('tools/call', ({ params }) => call(caller, params.name, params.arguments ?? {}));
   return server;
 }
 
-/** Browsers say where a page comes from; pages of strangers are refused, whatever they carry. 403 */
+/** Refuses calls from web pages of unknown origins, whatever their credentials. Throws 403. */
 function checkOrigin(
-  { headers: { origin }, protocol, host }: FastifyRequest,
+  { headers: { origin, host }, protocol }: FastifyRequest,
   { baseUrl }: Service,
   corsOrigins: readonly string[],
 ): void {
@@ -177,13 +277,13 @@ function checkOrigin(
   }
 }
 
-/** Whether an address is this machine's or a number: any other name is pointed here by whoever owns it (DNS rebinding). */
+/** Whether a host is `localhost` or an IP address. The owner of any other name can point it here (DNS rebinding). */
 function isFixed(address: string): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/** `?areas=crm,sales`: the areas whose tools are listed, all of them when none is named. 400 for one that does not exist. */
+/** `?areas=crm,sales`: the areas whose tools are listed; default all. Throws 400 for an unknown one. */
 function wantedAreas(value: unknown): ReadonlySet<string> {
   const wanted = [value ?? []].flat().flatMap((text) => String(text).split(','));
   const named = wanted.map((name) => name.trim()).filter((name) => name !== '');
@@ -194,36 +294,55 @@ function wantedAreas(value: unknown): ReadonlySet<string> {
   return new Set(named.length > 0 ? named : AREAS);
 }
 
-/** Somebody else's page may get here by a name of its own for our address (DNS rebinding). 403 */
-function checkHost({ host }: FastifyRequest, ownAddress: string): void {
-  if (ownAddress === '') return;
-  const { protocol, host: own } = new URL(ownAddress);
-  if (URL.parse(`${protocol}//${host}`)?.host !== own) {
-    throw new ApiError('forbidden', 'El servicio no se llama así: la dirección de la petición es otra');
-  }
+/** `?modo=catalogo`: lists three tools that find and run the others. Throws 400 for other values. */
+function wantsCatalogue(value: unknown): boolean {
+  const wanted = [value ?? []].flat().filter((name) => name !== '');
+  if (wanted.some((name) => name !== 'catalogo')) throw badField('modo', 'se esperaba catalogo, o nada');
+  return wanted.length > 0;
 }
 
 /**
- * A caller without svc.write who calls a write gets a 403 for the whole request. Inside a batch it is so for a token; for a key
- * the message answers for itself. MCP-02
+ * Protects against DNS rebinding, by which a foreign page reaches us under its own host name. Throws 403. Only `Host` is checked,
+ * because such a page can set other headers, such as `X-Forwarded-Host`. A service without a configured name accepts `localhost` and
+ * IP addresses.
  */
-function refuseWrite({ principal, call: { service } }: Caller, request: FastifyRequest, reply: FastifyReply): void {
+function checkHost({ headers: { host = '' } }: FastifyRequest, baseUrl: string, hasName: boolean): void {
+  const { protocol, host: own } = new URL(baseUrl);
+  const asked = URL.parse(`${protocol}//${host}`);
+  if (asked?.host === own || (!hasName && asked && isFixed(asked.href))) return;
+  throw new ApiError('forbidden', 'El servicio no se llama así: la dirección de la petición es otra (BASE_URL)');
+}
+
+/**
+ * Throws 403 for the whole request if a caller without svc.write calls a write. In a batch this applies only to tokens; with a key
+ * only that message fails. Tools that tokens can never use are left out too, because more permission would not help. MCP-02
+ */
+function refuseWrite(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
   const { body } = request;
+  const { principal, call } = caller;
   const byToken = principal.credential.kind === 'token';
   const messages: unknown[] = Array.isArray(body) && byToken ? body : [body];
   const refused = messages.some((message) => {
-    const { method, params } = fields(message);
-    const { name } = fields(params);
-    const tool = method === 'tools/call' && typeof name === 'string' ? toolNamed(name) : undefined;
-    return tool !== undefined && !principal.scopes.has(tool.operation.scope);
+    const operation = calledTool(caller, message)?.operation;
+    return operation && !principal.scopes.has(operation.scope) && !isForKeysAlone(principal, operation);
   });
   if (!refused) return;
   if (!byToken) throw forbidden();
-  reply.header('WWW-Authenticate', challenge(service, request, INSUFFICIENT_SCOPE));
+  reply.header('WWW-Authenticate', challenge(call.service, request, INSUFFICIENT_SCOPE));
   throw new ApiError('forbidden', 'La conexión es de solo lectura: esta herramienta necesita el permiso svc.write');
 }
 
-/** The request as the SDK reads it: its headers count, its body is handed over parsed. */
+/** The tool that a message calls, directly or through the catalogue. */
+function calledTool({ catalogue }: Caller, message: unknown): Tool | undefined {
+  const { method, params } = fields(message);
+  const { name, arguments: args } = fields(params);
+  if (method !== 'tools/call' || typeof name !== 'string') return undefined;
+  return catalogue ? toolRunBy(name, fields(args)) : toolNamed(name);
+}
+
+const callsWrite = (caller: Caller, message: unknown) => calledTool(caller, message)?.operation.write === true;
+
+/** The request for the SDK: only the headers; the parsed body is passed separately. */
 function webRequest({ headers }: FastifyRequest): Request {
   const texts = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
@@ -231,7 +350,7 @@ function webRequest({ headers }: FastifyRequest): Request {
   return new Request(`http://connector${PATH}/`, { method: 'POST', headers: texts });
 }
 
-/** The envelope of an error, which is all that Fastify serialises here, as a JSON-RPC error for the message it was about. */
+/** Converts an error's envelope to a JSON-RPC error with the message's id. Fastify serialises nothing else in this scope. */
 function jsonRpcError(request: FastifyRequest, reply: FastifyReply, { errorMsg }: Envelope) {
   const { id } = fields(request.body);
   const badRequest = request.body === undefined ? JSON_RPC.parseError : JSON_RPC.invalidRequest;

@@ -1,5 +1,7 @@
-// What the fields of the wire look like in the OpenAPI document, by name; a schema's own meta({ example }) comes first.
+// Examples for the fields and requests of the OpenAPI document. A schema's own meta({ example }) takes precedence.
+import type { Kind } from '../platform/ids.ts';
 
+/** Examples by field name, or by `parent.field`. */
 const EXAMPLES: Readonly<Record<string, string | number>> = {
   // People and companies
   nombre: 'Ana',
@@ -36,11 +38,16 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   fecha_cierre: '2026-01-15 12:30:00',
   fecha_subida: '2026-01-15',
   fechas: '2026-01-15',
-  hora: '08:00',
+  'entrada.hora': '08:02',
+  'salida.hora': '16:02',
+  hora: '08:02',
   metodo: 'app',
   mes: '2026-01',
   periodo: '2026-01',
-  horas: 7.75,
+  'fichajes.horas': 7.5,
+  'fichajes.observaciones': 'Pausa de 30 minutos para comer',
+  horas: 160.5,
+  total_horas: 160.5,
   horas_previstas: 8,
   minimo_horas_dia_laborable: 8,
   modo_turno: 'turno',
@@ -57,7 +64,12 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   motivo: 'Precio',
   comentarios: 'Eligieron otra oferta',
   resultado: 'ganado',
-  valor_cierre: 1200,
+  'datos.descripcion': 'Autoconsumo en la nave',
+  'oportunidades.titulo': 'Autoconsumo en la nave',
+  'oportunidad.titulo': 'Autoconsumo en la nave',
+  'oportunidades.valor': 12400,
+  'oportunidad.valor': 12400,
+  valor_cierre: 12400,
   perdidas: 3,
   valor: 4500,
   orden: 1,
@@ -85,6 +97,11 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   obra: 'Mantenimiento de enero',
   detalles_operacion: 'Entregar por la mañana',
   promo_code: 'ENERO',
+  'proyectos.descripcion': 'Reforma del taller',
+  'proyecto.descripcion': 'Reforma del taller',
+  'recurrentes.descripcion': 'Mantenimiento eléctrico anual',
+  'tareas.titulo': 'Cuadros y mecanismos',
+  'calendario.titulo': 'Año Nuevo',
   descripcion: 'Tornillo M8, caja de 100',
   descripcion_ampliada: 'Acero inoxidable A2',
   observaciones: 'Sin incidencias',
@@ -129,9 +146,61 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   num_paginas: 1,
 };
 
-/** An example for a field with this name and one of these JSON Schema types, if there is one. Counts are all 1. */
-export function exampleOf(name: string, types: readonly unknown[]): string | number | undefined {
-  const example = EXAMPLES[name] ?? (/^(total|num|dias)_/.test(name) ? 1 : undefined);
+/** The example of a field of `parent` with one of these JSON Schema types, if there is one. Counts are always 1. */
+export function exampleOf(parent: string, name: string, types: readonly unknown[]): string | number | undefined {
+  const example = EXAMPLES[`${parent}.${name}`] ?? EXAMPLES[name] ?? (/^(total|num|dias)_/.test(name) ? 1 : undefined);
   const fits = types.some((type) => type === typeof example || (type === 'integer' && Number.isInteger(example)));
   return fits ? example : undefined;
 }
+
+const CLIENT = {
+  nombre_fiscal: 'Talleres Ruiz, S.L.',
+  cif: 'B12345674',
+  direccion: 'Calle Mayor, 1',
+  cp: '28013',
+  poblacion: 'Madrid',
+  provincia: 'Madrid',
+  pais: 'España',
+  email: 'ana@talleres-ruiz.example',
+};
+
+/**
+ * Example requests by operation path, for operations whose parameters exclude or require each other, where examples of single fields
+ * would not make a valid request. `id` makes an id of a kind.
+ */
+export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => Record<string, unknown>>> = {
+  'opportunities.create': (id) => ({
+    datos: {
+      funnel_fk: id('funnel'),
+      etapa_fk: id('stage'),
+      canal_fk: id('channel'),
+      descripcion: 'Autoconsumo en la nave',
+      persona_contacto: 'Ana Ruiz Gil',
+      empresa: 'Talleres Ruiz, S.L.',
+      email_contacto: 'ana@talleres-ruiz.example',
+      movil_contacto: '600000000',
+    },
+  }),
+  'opportunities.close': (id) => ({
+    oportunidadId: id('opportunity'),
+    resultado: 'perdido',
+    motivoId: id('lossReason'),
+    comentarios: 'Eligieron otra oferta',
+    valor_cierre: 12400,
+    fecha_cierre: '2026-01-30',
+  }),
+  'deliveryNotes.create': (id) => ({
+    cliente: CLIENT,
+    pedido: { obra: 'Alumbrado del taller', detalles_operacion: '<p>Entregar por la mañana</p>' },
+    detalles: [
+      { articulo_fk: id('product'), formatoId: id('format'), cantidad: 2 },
+      { descripcion: 'Mano de obra, electricista', cantidad: 3.5, importe_unitario: 36, iva: 21 },
+    ],
+  }),
+  'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
+  'recurrings.create': () => ({
+    cliente: CLIENT,
+    pedido: { obra: 'Mantenimiento eléctrico anual' },
+    detalles: [{ descripcion: 'Revisión de cuadros y tomas de tierra', cantidad: 1, importe_unitario: 485, iva: 21 }],
+  }),
+};

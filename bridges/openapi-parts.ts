@@ -1,13 +1,14 @@
-// The parts of the OpenAPI document that are the same whatever the operations: texts, tags, headers and errors.
+// The parts of the OpenAPI document that do not depend on the operations: texts, tags, headers and errors.
 import { ApiError, badField, forbidden, notFound, unauthorized } from '../platform/errors.ts';
 import { failure } from './envelope.ts';
 
+/** A tag of the document. */
 export interface Tag {
   name: string;
   description: string;
 }
 
-/** By area of the routers. */
+/** The tags by area of the routers. */
 export const TAGS: Readonly<Record<string, Tag>> = {
   time: {
     name: 'Personal',
@@ -15,7 +16,8 @@ export const TAGS: Readonly<Record<string, Tag>> = {
   },
   crm: { name: 'CRM', description: 'Funnels, oportunidades, contactos y motivos de pérdida.' },
   catalogue: { name: 'Catálogo', description: 'Artículos, tarifas, familias, formatos, stock y disponibilidad.' },
-  sales: { name: 'Ventas', description: 'Clientes, presupuestos, albaranes, facturas e informe de ventas.' },
+  clients: { name: 'Clientes', description: 'Clientes con su tarifa, su dirección y sus permisos de comunicación.' },
+  sales: { name: 'Ventas', description: 'Presupuestos, albaranes, facturas e informe de ventas.' },
   recurring: { name: 'Recurrentes', description: 'Servicios recurrentes: altas y renovaciones.' },
   purchases: { name: 'Compras', description: 'Proveedores, facturas y albaranes de compra e informe de compras.' },
   projects: { name: 'Proyectos', description: 'Proyectos con su economía, tareas y planificación.' },
@@ -23,12 +25,14 @@ export const TAGS: Readonly<Record<string, Tag>> = {
   account: { name: 'Cuenta', description: 'La empresa de la clave con la que se llama.' },
 };
 
+/** The tag of the v0 aliases. */
 export const V0_TAG: Tag = {
   name: 'v0',
   description:
     'La generación anterior, que sigue en servicio: cada operación con los mismos parámetros, en un cuerpo JSON, y la misma respuesta.',
 };
 
+/** The document's description. */
 export const ABOUT = `
 Gestión de empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y control horario.
 
@@ -42,23 +46,28 @@ Gestión de empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y co
 
 **Importes.** Sin IVA, salvo que el campo diga otra cosa.
 
-**Páginas.** \`pagina\` (desde 1) y \`por_pagina\`; por encima del máximo se usa el máximo. Una página posterior a la última llega vacía, con los totales verdaderos.
+**Páginas.** \`pagina\` (desde 1) y \`por_pagina\`; por encima del máximo se usa el máximo. Una página posterior a la última llega vacía, con los totales verdaderos. Una respuesta tiene como mucho 8 MB; la que sería más larga es un 400 que dice qué pedir más corto.
 
 **Cuota.** Llamadas por minuto de la empresa, por cualquier puerta: \`RateLimit\` y \`RateLimit-Policy\` dicen cuántas quedan; agotada, 429 con \`Retry-After\`.
 
-**Idempotencia.** Toda escritura admite \`X-IDEMPOTENCY-KEY\`: repetida la misma llamada con la misma clave en 24 horas, se recibe la primera respuesta, con \`Idempotent-Replayed: true\`, y no se escribe nada más.
+**Idempotencia.** Toda escritura admite \`X-IDEMPOTENCY-KEY\` (o \`Idempotency-Key\`, que es la misma cabecera; con valores distintos en las dos, 400): repetida la misma llamada con la misma clave en 24 horas, se recibe la primera respuesta, con \`Idempotent-Replayed: true\`, y no se escribe nada más.
 
 **Parámetros desconocidos.** No son un error: se ignoran, y \`X-Ignored-Parameters\` los nombra.
 `.trim();
 
-/** The example of an optional parameter, which a form made from the document shows and leaves unsent. */
+/** The example of an optional parameter. Forms generated from the document show it but do not send it. */
 export const notSent = (value: unknown) => ({ examples: { ejemplo: { value, 'x-disabled': true } } });
 
+/** The format that `maxLagSeconds` accepts (platform/replica.ts). */
+const SECONDS = '^\\d{1,4}(\\.\\d{1,3})?$';
+
+/** Headers that callers may send. */
 export const PARAMETERS = {
   IdempotencyKey: {
     name: 'X-IDEMPOTENCY-KEY',
     in: 'header',
-    description: 'Con ella, repetir la llamada en 24 horas no escribe dos veces. De 1 a 255 caracteres ASCII visibles.',
+    description:
+      'Con ella, repetir la llamada en 24 horas no escribe dos veces. De 1 a 255 caracteres ASCII visibles. `Idempotency-Key` es la misma cabecera.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     ...notSent('7c9e6679-7425-40de-944b-e07fc1f90ae7'),
   },
@@ -66,9 +75,10 @@ export const PARAMETERS = {
     name: 'X-Max-Lag',
     in: 'header',
     description:
-      'Cuántos segundos de retraso admite la llamada, hasta con milésimas: puede responder entonces una réplica, si la hay y no va más atrasada, y la respuesta lo dice en `X-Lag`. Sin ella se responde siempre con lo último.',
-    schema: { type: 'number', minimum: 0, maximum: 3600 },
-    ...notSent(5),
+      'Cuántos segundos de retraso admite la llamada, de 0 a 3600, hasta con milésimas: puede responder entonces una réplica, si la hay y no va más atrasada, y la respuesta lo dice en `X-Lag`. Sin ella se responde siempre con lo último.',
+    // A string, like all headers: generated clients send it unchanged.
+    schema: { type: 'string', pattern: SECONDS },
+    ...notSent('5'),
   },
 };
 
@@ -76,7 +86,7 @@ const REQUEST_ID = 'b1f0e8a6-2f0c-4a9e-9d53-0a3f3a4c9d10';
 
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
 
-/** Response headers by the name they have on the wire: a component's name may not hold less. */
+/** Response headers by name. */
 export const HEADERS = {
   'X-Request-Id': text('El identificador que la petición traía en esta cabecera, o uno nuevo.', REQUEST_ID),
   RateLimit: text('Llamadas que quedan (r) y segundos hasta la próxima cuota (t).', '"empresa";r=1199;t=42'),
@@ -97,9 +107,11 @@ export const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
+/** References to response headers. */
 export const headers = (...names: HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
+/** The schema of an error's envelope. */
 export const ERROR_SCHEMA = {
   type: 'object',
   required: ['errorCode', 'errorMsg', 'data'],
@@ -121,7 +133,7 @@ export const ERROR_SCHEMA = {
   },
 };
 
-/** Who meets an error: everyone, writes, calls that take an id, or calls with a body. */
+/** The calls that can get an error: all, writes, those that take an id, or those with a body. */
 type When = 'always' | 'write' | 'id' | 'body';
 
 const FAILURES: { component: string; when: When; description: string; example: ApiError; headers?: HeaderName[] }[] = [
@@ -204,7 +216,7 @@ export const failureComponents = () =>
     ]),
   );
 
-/** The errors that a call can meet, by HTTP status. */
+/** The errors that a call can get, by HTTP status. */
 export const failuresOf = (call: Record<Exclude<When, 'always'>, boolean>) =>
   Object.fromEntries(
     FAILURES.filter(({ when }) => when === 'always' || call[when]).map(({ component, example }) => [

@@ -1,10 +1,10 @@
-// The OpenAPI 3.1 document: every operation at each of its REST paths and at its v0 alias, made from the table of
-// operations. It only describes: what is served, checked and answered is decided in rest.ts and by the operations.
+// The OpenAPI 3.1 document: every operation at each of its REST paths and its v0 alias, generated from the table of operations. It
+// only describes the API; rest.ts and the operations implement it.
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
-import { Ids } from '../platform/ids.ts';
+import { Ids, type Kind } from '../platform/ids.ts';
 import { idMarks } from '../routers/shared/id.ts';
-import { exampleOf } from './openapi-examples.ts';
+import { exampleOf, REQUESTS } from './openapi-examples.ts';
 import {
   ABOUT,
   ERROR_SCHEMA,
@@ -22,11 +22,18 @@ import { type Operation, operations, type Route } from './operations.ts';
 type Json = Record<string, unknown>;
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** The document. `baseUrl`: where the service is reached from outside; by default the host that gave the document. */
-export function openApiDocument(baseUrl = '/'): Json {
+/** Settings of the document. */
+export interface DocumentOptions {
+  /** The public address; default: the host that serves the document. */
+  baseUrl?: string | undefined;
+  /** The contact: an e-mail address or a URL. */
+  contact?: string | undefined;
+}
+
+/** Generates the document. */
+export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions = {}): Json {
   const schemas: Json = { Error: ERROR_SCHEMA };
   const responses: Json = failureComponents();
-  const requestBodies: Json = {};
   const v1: Record<string, Json> = {};
   const v0: Record<string, Json> = {};
 
@@ -36,8 +43,8 @@ export function openApiDocument(baseUrl = '/'): Json {
     const { schema: input, takesId } = describe(operation.input, 'input', schemas);
     schemas[`${component}Parametros`] = input;
     schemas[`${component}Datos`] = describe(operation.output, 'output', schemas).schema;
+    const example = REQUESTS[operation.path]?.(exampleId) ?? exampleIn(input);
     responses[component] = success(`${component}Datos`, write);
-    requestBodies[component] = body({ $ref: `#/components/schemas/${component}Parametros` }, input);
     const answers = (withBody: boolean) => ({
       200: { $ref: `#/components/responses/${component}` },
       ...failuresOf({ body: withBody, write, id: takesId }),
@@ -53,7 +60,12 @@ export function openApiDocument(baseUrl = '/'): Json {
           tags: [tagOf(operation.area).name],
           description: `${description}\n\nPermiso \`${operation.scope}\`. Alias v0: \`POST /${alias}\`. Herramienta del conector: \`${operation.tool}\`.`,
           parameters: [...parameters(route, input), write ? IDEMPOTENCY_KEY : MAX_LAG],
-          ...(withBody && { requestBody: bodyBeside(route, input, component) }),
+          ...(withBody && {
+            requestBody: body(
+              ...besidePath(route, input, `${component}Parametros`, schemas),
+              without(route.parameters, example),
+            ),
+          }),
           responses: answers(withBody),
         },
       };
@@ -65,7 +77,7 @@ export function openApiDocument(baseUrl = '/'): Json {
         tags: [V0_TAG.name],
         description: `Alias de \`${routes[0]?.method} /api/v1${routes[0]?.path}\`: los mismos parámetros, en el cuerpo, y la misma respuesta.`,
         parameters: [write ? IDEMPOTENCY_KEY : MAX_LAG],
-        requestBody: { $ref: `#/components/requestBodies/${component}` },
+        requestBody: body(`${component}Parametros`, input, example),
         responses: answers(true),
       },
     };
@@ -78,9 +90,13 @@ export function openApiDocument(baseUrl = '/'): Json {
       version: manifest.version,
       summary: 'API REST de gestión de empresa',
       description: ABOUT,
+      contact: {
+        name: 'Quien opera este servicio',
+        ...(contact && { [contact.includes('@') && !contact.includes('/') ? 'email' : 'url']: contact }),
+      },
       license: { name: manifest.license, identifier: manifest.license },
     },
-    servers: [{ url: baseUrl }],
+    servers: [{ url: baseUrl ?? '/' }],
     security: [{ 'X-API-KEY': [], 'X-API-SECRET': [] }],
     tags: [...new Set(operations.map(({ area }) => tagOf(area))), V0_TAG],
     paths: { ...v1, ...v0 },
@@ -96,7 +112,6 @@ export function openApiDocument(baseUrl = '/'): Json {
       },
       parameters: PARAMETERS,
       headers: HEADERS,
-      requestBodies,
       responses,
       schemas,
     },
@@ -111,7 +126,7 @@ function tagOf(area: string) {
   return tag;
 }
 
-/** The alias for the main path; for another, what its path adds: `consultarFichajesPorEmpleado`. */
+/** The alias for the first path; other paths add their extra parameter: `consultarFichajesPorEmpleado`. */
 function names({ alias, title, routes }: Operation, index: number) {
   if (index === 0) return { operationId: alias, summary: title };
   const added = (routes[index]?.parameters ?? []).filter((name) => !routes[0]?.parameters.includes(name));
@@ -124,7 +139,7 @@ function names({ alias, title, routes }: Operation, index: number) {
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' };
 const MAX_LAG = { $ref: '#/components/parameters/MaxLag' };
 
-/** What stands in the path and, without a body, in the query. There everything is a text: an id is a string. */
+/** The parameters of the path and, without a body, of the query. There every value is text, so ids are strings. */
 function parameters(route: Route, input: Schema): Json[] {
   const inQuery = route.method === 'GET' ? Object.keys(input.properties ?? {}) : [];
   return [...new Set([...route.parameters, ...inQuery])].map((name) => {
@@ -144,14 +159,21 @@ function parameters(route: Route, input: Schema): Json[] {
   });
 }
 
-const body = (schema: Json, { required = [] }: Schema) => ({
+/**
+ * A request body. Every body is a named schema, from which generators make a type. Names that they invent would collide where an
+ * operation's path and its alias have different bodies.
+ */
+const body = (name: string, { required = [] }: Schema, example: unknown) => ({
   required: required.length > 0,
-  content: { 'application/json': { schema } },
+  content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` }, example } },
 });
 
-/** A body need not repeat what stands in the path. */
-function bodyBeside(route: Route, input: Schema, component: string): Json {
-  if (route.parameters.length === 0) return { $ref: `#/components/requestBodies/${component}` };
+const without = (names: readonly string[], example: unknown) =>
+  Object.fromEntries(Object.entries(example ?? {}).filter(([name]) => !names.includes(name)));
+
+/** The body's schema without the parameters of the path, added to `named`. */
+function besidePath(route: Route, input: Schema, name: string, named: Json): [name: string, schema: Schema] {
+  if (route.parameters.length === 0) return [name, input];
   const beside = (name: string) => !route.parameters.includes(name);
   const { required = [], ...rest } = input;
   const schema: Schema = {
@@ -159,7 +181,9 @@ function bodyBeside(route: Route, input: Schema, component: string): Json {
     properties: Object.fromEntries(Object.entries(input.properties ?? {}).filter(([name]) => beside(name))),
     ...(required.some(beside) && { required: required.filter(beside) }),
   };
-  return body(schema, schema);
+  const own = `${name}Sin${route.parameters.map(capitalised).join('Y')}`;
+  named[own] = schema;
+  return [own, schema];
 }
 
 const success = (dataComponent: string, write: boolean) => ({
@@ -175,7 +199,8 @@ const success = (dataComponent: string, write: boolean) => ({
         required: ['errorCode', 'errorMsg', 'data'],
         properties: {
           errorCode: { type: 'integer', const: 200 },
-          errorMsg: { type: 'string', const: '' },
+          // Not `const: ''`: generators treat an empty constant as missing.
+          errorMsg: { type: 'string', maxLength: 0, examples: [''] },
           data: { $ref: `#/components/schemas/${dataComponent}` },
         },
       },
@@ -186,8 +211,9 @@ const success = (dataComponent: string, write: boolean) => ({
 // Schemas
 
 const exampleIds = new Ids(['example']);
+const exampleId = (kind: Kind) => exampleIds.seal(1, kind, 1);
 
-/** JSON Schema of an input or output, and whether it takes ids; parts with a name (`meta({ id })`) go to `named`. */
+/** The JSON Schema of an input or output, and whether it takes ids. Parts with a name (`meta({ id })`) are added to `named`. */
 function describe(zodSchema: z.ZodType, io: 'input' | 'output', named: Json): { schema: Schema; takesId: boolean } {
   let takesId = false;
   const { $schema, ...schema } = z.toJSONSchema(zodSchema, {
@@ -198,7 +224,7 @@ function describe(zodSchema: z.ZodType, io: 'input' | 'output', named: Json): { 
         takesId ||= mark.unknown === 'notFound';
         delete jsonSchema.anyOf;
         jsonSchema.type = io === 'input' ? ['string', 'integer'] : 'string';
-        jsonSchema.examples = [exampleIds.seal(1, mark.kind, 1)];
+        jsonSchema.examples = [exampleId(mark.kind)];
       }
       tidy(jsonSchema);
     },
@@ -206,21 +232,21 @@ function describe(zodSchema: z.ZodType, io: 'input' | 'output', named: Json): { 
   const { $defs = {}, ...own }: Schema = JSON.parse(
     JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'),
   );
+  for (const part of [own, ...Object.values($defs)]) illustrate(part);
   Object.assign(named, $defs);
   return { schema: own, takesId };
 }
 
-/** Leaves out what only a validator would miss, and adds examples by the names of fields. */
+/** Removes details that only a validator needs. */
 function tidy(schema: Schema): void {
   if ('example' in schema) {
     schema.examples = [schema.example];
     delete schema.example;
   }
   if (schema.format) delete schema.pattern;
-  if (schema.format === 'date') schema.examples ??= ['2026-01-31'];
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  // Unknown inputs are ignored (ENV-06), and callers have to bear fields that later versions add to an answer.
+  // Unknown inputs are ignored (ENV-06), and callers must accept fields that later versions add.
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   const [first, second, ...others] = schema.anyOf ?? [];
   const nullable = second?.type === 'null' && others.length === 0;
@@ -228,11 +254,37 @@ function tidy(schema: Schema): void {
     delete schema.anyOf;
     Object.assign(schema, { ...first, ...schema, type: [first.type, 'null'] });
   }
+}
+
+/** Adds examples to the fields of a schema, by field name and parent. */
+function illustrate(schema: Schema | boolean | undefined, parent = ''): void {
+  if (typeof schema !== 'object') return;
+  const { items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
+  for (const part of [Array.isArray(items) ? undefined : items, additionalProperties, ...anyOf, ...oneOf, ...allOf]) {
+    illustrate(part, parent);
+  }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (typeof property === 'boolean') continue;
+    illustrate(property, name);
     if (['examples', 'enum', 'const', 'default'].some((keyword) => keyword in property)) continue;
     const types = [property.type ?? property.anyOf?.map(({ type }) => type)].flat(2);
-    const example = exampleOf(name, types);
-    if (example !== undefined) property.examples = [example];
+    const example = exampleOf(parent, name, types);
+    // The example may be a date with a time, while this field is a date only.
+    if (property.format === 'date') property.examples = [String(example ?? '2026-01-31').slice(0, 10)];
+    else if (example !== undefined) property.examples = [example];
   }
+}
+
+/** An example value of a schema: fields with examples, and one element for lists. Undefined if there is none. */
+function exampleIn(schema: Schema | boolean | undefined): unknown {
+  if (typeof schema !== 'object') return undefined;
+  const { examples, enum: values, default: standard, properties, items } = schema;
+  if (Array.isArray(examples)) return examples[0];
+  if (schema.const ?? standard ?? values) return schema.const ?? standard ?? values?.[0];
+  if (properties) {
+    const fields = Object.entries(properties).map(([name, property]) => [name, exampleIn(property)] as const);
+    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  }
+  const item = Array.isArray(items) ? undefined : exampleIn(items);
+  return item === undefined ? undefined : [item];
 }

@@ -1,17 +1,20 @@
-// The flat table of operations that every door is made from: the routers are walked once, here. And the call that they share.
+// The table of operations from which every door is generated, and the function that runs an operation.
+import { z } from 'zod';
 import type { CallContext } from '../platform/context.ts';
-import type { JsonText } from '../platform/json-text.ts';
+import { type JsonText, jsonObject } from '../platform/json-text.ts';
 import { areas } from '../routers/index.ts';
 import { metaOf, type OperationMeta, type Procedure } from '../routers/operation.ts';
 
+/** A REST route of an operation. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT';
-  /** Below /api/v1, with `{name}` for what stands in the path. */
+  /** Below /api/v1, with `{name}` for each parameter in the path. */
   path: string;
-  /** Names of the parameters that stand in the path. */
+  /** The names of the parameters in the path. */
   parameters: string[];
 }
 
+/** An operation with what the doors need. */
 export interface Operation extends Omit<OperationMeta, 'rest'> {
   /** `products.list` */
   path: string;
@@ -20,7 +23,6 @@ export interface Operation extends Omit<OperationMeta, 'rest'> {
   tool: string;
   write: boolean;
   routes: Route[];
-  procedure: Procedure;
 }
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -43,13 +45,23 @@ export const operations: readonly Operation[] = Object.entries(areas).flatMap(([
         tool: snakeCase(meta.alias),
         write: meta.scope === 'svc.write',
         routes: meta.rest.map(route),
-        procedure,
       };
     }),
   ),
 );
 
-/** Runs an operation in process, with the input as its door read it; a caller not yet admitted is admitted first. */
+/**
+ * The output for doors without response headers. For operations that may find an existing record, it is `{ data, existente }`; REST
+ * sends `existente` as a header. W-03
+ */
+export const shownOutput = ({ existing, output }: Operation): z.ZodType =>
+  existing ? z.object({ data: output, existente: z.boolean().describe('Ya existía, y no se ha cambiado') }) : output;
+
+/** An answer in the form of `shownOutput`. */
+export const shownAnswer = (operation: Operation, data: JsonText, headers: CallContext['headers']): JsonText =>
+  operation.existing ? jsonObject({ data, existente: headers['X-Existing'] === 'true' }) : data;
+
+/** Runs an operation with an input read by its door. Admits the caller first, unless already admitted. */
 export const callOperation = (
   { procedure, path, write }: Operation,
   call: CallContext,

@@ -1,13 +1,14 @@
-// REST v1 and its v0 aliases: routes made from the table of operations, texts of path and query turned into what the
-// schema expects, and every answer in the envelope (ENV-*). The schema itself is the operation's; nothing is checked twice.
+// REST v1 and its v0 aliases: routes from the table of operations. Texts of path, query and body are converted to the types of the
+// schema, and answers are wrapped in the envelope (ENV-*). The operation itself validates the input.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CallContext, Door, Service } from '../platform/context.ts';
+import type { Door } from '../platform/audit.ts';
+import type { CallContext, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
 import { jsonObject } from '../platform/json-text.ts';
-import { admit } from '../routers/operation.ts';
+import { admit } from '../routers/shared/calls/admission.ts';
+import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
 import { idMarks } from '../routers/shared/id.ts';
-import { unknownKeys, unwrap } from '../routers/shared/walk.ts';
 import { success } from './envelope.ts';
 import { callOperation, type Operation, operations, type Route } from './operations.ts';
 
@@ -15,6 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on the paths of operations. */
     call?: CallContext;
+    /** A write may have completed, so its answer must not be replaced by an error. */
+    hasWritten?: boolean;
   }
 }
 
@@ -34,7 +37,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
         const call = callContext(service, door, request);
         call.operation = operation.alias;
         request.call = call;
-        // The answer's headers are set whether the call is admitted or not: a 429 tells the quota too.
+        // Set the headers even if the call is refused: a 429 shows the quota too.
         call.principal = await admit(call, operation.scope).finally(() => void reply.headers(call.headers));
       },
       async handler(request, reply) {
@@ -42,7 +45,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
         if (!call?.principal) throw new Error('Reached a handler without a caller');
         const input = collect(operation, request, parameters, call);
         const unknown = unknownKeys(operation.input, input);
-        if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown.map(fieldName)));
+        if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown));
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
         return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },
@@ -61,18 +64,22 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
     app.route({
       method: app.supportedMethods.filter((method) => !allowed.has(method)),
       url,
-      // Whatever the request holds beside its method, that is what is wrong with it.
+      // In onRequest, so that the method's error comes before any other.
       async onRequest(_request, reply) {
         reply.header('Allow', allow);
         throw new ApiError('methodNotAllowed', `Método no admitido en esta dirección; se admite ${allow}`);
       },
       handler: () => {},
     });
-    app.options(url, (_request, reply) => reply.header('Allow', allow).send(success(null)));
+    app.options(url, {
+      // In onRequest, so that the body is not read.
+      onRequest: async (_request, reply) => reply.header('Allow', allow).send(success(null)),
+      handler: () => {},
+    });
   }
 }
 
-/** What every door knows of a request; the credentials are the headers of AUTH-01. */
+/** The context of a request, for every door. The credentials come from the headers of AUTH-01. */
 export function callContext(service: Service, door: Door, request: FastifyRequest): CallContext {
   return {
     service,
@@ -83,7 +90,7 @@ export function callContext(service: Service, door: Door, request: FastifyReques
       secret: oneHeader(request, 'x-api-secret'),
       address: request.ip,
     },
-    idempotencyKey: oneHeader(request, 'x-idempotency-key'),
+    idempotencyKeys: ['x-idempotency-key', 'idempotency-key'].flatMap((name) => oneHeader(request, name) ?? []),
     maxLag: oneHeader(request, 'x-max-lag'),
     headers: {},
   };
@@ -94,24 +101,29 @@ const oneHeader = (request: FastifyRequest, name: string) => {
   return typeof value === 'string' ? value : undefined;
 };
 
+/** Throws 400 for a URL whose percent-encoding is not UTF-8. W-10 */
+export function checkAddress({ raw }: FastifyRequest): void {
+  try {
+    decodeURIComponent(raw.url ?? '');
+  } catch (cause) {
+    throw new ApiError('badInput', 'La dirección no está bien codificada', { cause });
+  }
+}
+
 const isObject = (value: unknown): value is Input =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Path, body and query as one input. The body wins over the query; the path must agree with both (CLO-04). */
+/** Merges path, body and query. The body takes precedence over the query; the path must agree with both (CLO-04). */
 function collect(
   operation: Operation,
   request: FastifyRequest<{ Querystring: Input; Params: Input }>,
   parameters: string[],
   call: CallContext,
 ): Input {
-  try {
-    decodeURIComponent(request.raw.url ?? '');
-  } catch (cause) {
-    throw new ApiError('badInput', 'La dirección no está bien codificada', { cause });
-  }
+  checkAddress(request);
   const body = request.body ?? {};
   if (!isObject(body)) throw badField('', 'El cuerpo de la petición tiene que ser un objeto JSON');
-  const input = { ...fromTexts(operation, request.query), ...body };
+  const input = { ...fromQuery(operation, request.query), ...fromBody(operation, body) };
   for (const name of parameters) {
     const inPath = request.params[name];
     if (input[name] != null && !sameRecord(operation, name, input[name], inPath, call)) {
@@ -122,7 +134,7 @@ function collect(
   return input;
 }
 
-/** Two forms of one id, sealed or numeric, name the same record. */
+/** Whether two ids, each sealed or numeric, name the same record. */
 function sameRecord(operation: Operation, name: string, one: unknown, other: unknown, call: CallContext): boolean {
   const property = operation.input.shape[name];
   const mark = property && idMarks.get(unwrap(property));
@@ -133,39 +145,74 @@ function sameRecord(operation: Operation, name: string, one: unknown, other: unk
       ? call.service.ids.open(accountId, mark.kind, value)
       : undefined;
   const number = open(one);
-  // A path that names nothing is a 404, not a disagreement.
+  // An invalid id in the path becomes a 404 later, not a mismatch.
   return open(other) === undefined || number === open(other);
 }
 
-/** Query texts as the schema's types; what does not read as its type stays a text, which the schema then refuses. ENV-07 */
-function fromTexts(operation: Operation, query: Input): Input {
-  // What has no name is no parameter, however often it comes.
+/** The input of a query. Empty values count as absent. ENV-07 */
+function fromQuery({ input }: Operation, query: Input): Input {
+  // Entries without a name are not parameters.
   const repeated = Object.keys(query).filter((name) => name !== '' && Array.isArray(query[name]));
   if (repeated.length > 0) {
     throw badInput(repeated.map((campo) => ({ campo, mensaje: 'aparece más de una vez' })));
   }
+  const sent = Object.entries(query).filter(([, value]) => value !== '');
+  return asTyped(input, Object.fromEntries(sent.map(([name, value]) => [name, String(value)])));
+}
+
+/**
+ * The input of a body, read like a query: strings are converted to the schema's types, and an empty string for another type counts
+ * as absent. An empty string for a text is absent in a read, and a value in a write. ENV-07
+ */
+const fromBody = ({ input, write }: Operation, body: Input): Input =>
+  asTyped(input, write ? body : Object.fromEntries(Object.entries(body).filter(([, value]) => value !== '')));
+
+/** Converts the strings of an object to the types of the schema. */
+function asTyped({ shape }: z.ZodObject, input: Input): Input {
   return Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) =>
-      value === '' ? [] : [[name, fromText(operation.input.shape[name], String(value))]],
-    ),
+    Object.entries(input).flatMap(([name, value]) => {
+      const schema = Object.hasOwn(shape, name) ? unwrap(shape[name]) : undefined;
+      if (!schema) return [[name, value]];
+      return value === '' && !isText(schema) ? [] : [[name, fromTexts(schema, value)]];
+    }),
   );
 }
 
+/** Converts strings, nested ones too. A string that does not fit its type stays one, and the schema refuses it. */
+function fromTexts(schema: z.core.$ZodType, value: unknown): unknown {
+  if (typeof value === 'string') return fromText(schema, value);
+  if (schema instanceof z.ZodObject && isObject(value)) return asTyped(schema, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    const element = unwrap(schema.def.element);
+    return value.map((item) => fromTexts(element, item));
+  }
+  return value;
+}
+
+/** Whether the type is plain text, which may be empty. A date is a string too, but not plain text. */
+const isText = (schema: z.core.$ZodType) => schema instanceof z.ZodString && schema.format === null;
+
 const BOOLEANS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 
-function fromText(property: z.core.$ZodType | undefined, text: string): unknown {
-  const schema = property && unwrap(property);
-  if (schema instanceof z.ZodBoolean) return BOOLEANS[text] ?? text;
-  if (schema instanceof z.ZodNumber) {
-    const digits = schema.isInt ? /^\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/;
-    return digits.test(text) ? Number(text) : text;
+function fromText(schema: z.core.$ZodType, text: string): unknown {
+  if (schema instanceof z.ZodBoolean) return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : text;
+  // Accept only JSON's plain notation, and for an int only digits, so that every door refuses the same values.
+  if (schema instanceof z.ZodNumber && /^-?\d+(\.\d+)?$/.test(text)) {
+    const number = Number(text);
+    return schema.isInt && Number.isInteger(number) && text.includes('.') ? text : number;
   }
   return text;
 }
 
-/** Names in a header: printable ASCII, and not without end. */
-const headerText = (names: string[]) =>
-  names
-    .map((name) => encodeURIComponent(name.toWellFormed()).replaceAll('%5B', '[').replaceAll('%5D', ']'))
-    .join(', ')
-    .slice(0, 1000);
+const LONGEST_HEADER = 1000;
+
+/** Names for a header: printable ASCII, of limited length. */
+function headerText(paths: readonly (readonly PropertyKey[])[]): string {
+  let text = '';
+  for (const path of paths) {
+    const name = encodeURIComponent(fieldName(path).slice(0, LONGEST_HEADER).toWellFormed());
+    text += `${text && ', '}${name.replaceAll('%5B', '[').replaceAll('%5D', ']')}`;
+    if (text.length >= LONGEST_HEADER) break;
+  }
+  return text.slice(0, LONGEST_HEADER);
+}

@@ -1,8 +1,8 @@
-// Companies, what opens them (API keys), and what the service keeps about their calls.
+// Companies, their API keys, and what the service records about their calls.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, date, instant, isolated, isolatedAccount, stamped } from './columns.ts';
 
-/** Its row is also visible to whoever names its slug: that is how a command finds it. */
+/** The `named` policy also shows the row whose slug is set in `app.account_slug`, so that commands find a company by slug. */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -24,11 +24,13 @@ export const Account = defineEntity({
     timeZone: p.text().default('Europe/Madrid'),
     multiFormatStock: p.boolean().default(false),
     quotaPerMinute: p.integer().nullable(),
+    /** The company's local day on which automatic issuing of renewals was switched on; null: off. ISS-01 */
+    automaticIssuingSince: date().nullable(),
     ...stamped(),
   },
 });
 
-/** The row of a key is also visible to whoever names the key itself: that is how the company is found from it. */
+/** The `presented` policy also shows the row whose key is set in `app.api_key`, so that a key leads to its company. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
@@ -51,7 +53,7 @@ export const ApiKey = defineEntity({
   },
 });
 
-/** One answer for each idempotency key of a company, written in the transaction of its effect. IDEM-01 */
+/** The answer to each idempotency key of a company, written in the same transaction as the effect. IDEM-01 */
 export const IdempotencyRecord = defineEntity({
   name: 'IdempotencyRecord',
   tableName: 'idempotency_records',
@@ -65,7 +67,7 @@ export const IdempotencyRecord = defineEntity({
   },
 });
 
-/** Who wrote what, by which door; written in the transaction of the write. */
+/** The audit: who wrote what, through which door. Written in the same transaction as the write. */
 export const AuditRecord = defineEntity({
   name: 'AuditRecord',
   tableName: 'audit_records',
@@ -96,7 +98,7 @@ export const QuotaWindow = defineEntity({
   },
 });
 
-/** The calls that the company made on each day of its own time zone. LIM-01 */
+/** The company's calls by day, in its time zone. LIM-01 */
 export const QuotaDay = defineEntity({
   name: 'QuotaDay',
   tableName: 'quota_days',
@@ -109,7 +111,7 @@ export const QuotaDay = defineEntity({
   },
 });
 
-/** Last number given, for each kind of document and year: numbers have no gaps. DLV-02 */
+/** The last number used for each kind of document and year. Numbers have no gaps. DLV-02 */
 export const DocumentCounter = defineEntity({
   name: 'DocumentCounter',
   tableName: 'document_counters',
@@ -123,7 +125,7 @@ export const DocumentCounter = defineEntity({
   },
 });
 
-/** Failed keys by network address. AUTH-05 */
+/** Failed keys in the current minute, by network (`address`). AUTH-05 */
 export const FailedAttempt = defineEntity({
   name: 'FailedAttempt',
   tableName: 'failed_attempts',
@@ -144,13 +146,23 @@ export const ServiceSecret = defineEntity({
   },
 });
 
-/** What is done by the clock, by one process at a time: who does it holds the row. The tenant role has no rights here. */
+/** Fingerprints of keys that have sealed record ids. Processes need all of them to start. The tenant role has no rights here. ID-02 */
+export const IdKey = defineEntity({
+  name: 'IdKey',
+  tableName: 'id_keys',
+  properties: {
+    fingerprint: p.text().primary(),
+    usedSince: instant().defaultRaw('now()'),
+  },
+});
+
+/** Scheduled jobs, each run by one process at a time (scheduled-run.ts). The tenant role has no rights here. */
 export const ScheduledRun = defineEntity({
   name: 'ScheduledRun',
   tableName: 'scheduled_runs',
   properties: {
     name: p.text().primary(),
-    /** The last time of its schedule that was seen to. */
+    /** The last scheduled time that was handled. */
     slot: instant().nullable(),
     finishedAt: instant().nullable(),
   },

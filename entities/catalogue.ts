@@ -8,13 +8,12 @@ import {
   indexOn,
   instant,
   isolated,
-  joined,
   record,
   stamped,
   uniqueRef,
 } from './columns.ts';
 
-/** A price column of the products: `number` N is `pvpN`. */
+/** A price list. Products show the price of number N as `pvpN`. */
 export const PriceList = defineEntity({
   name: 'PriceList',
   tableName: 'price_lists',
@@ -32,35 +31,15 @@ export const ProductFamily = defineEntity({
   properties: {
     ...record('product_families'),
     title: alphabetical(),
-    card: generatedText(joined(`'{"familiaId":\t21:'`, 'id', `'\t,"titulo":'`, 'json_text(title)', `'}'`)),
   },
 });
-
-const CARD = joined(
-  `'"articuloId":\t18:'`,
-  'id',
-  `'\t,"referencia":'`,
-  'json_text(reference)',
-  `',"sku":'`,
-  'json_text(sku)',
-  `',"codigo_ean":'`,
-  'json_text(ean)',
-  `',"descripcion":'`,
-  'json_text(description)',
-  `',"iva":'`,
-  'trim_scale(vat)',
-  `',"coste":'`,
-  'trim_scale(cost)',
-  `',"stock_minimo":'`,
-  'trim_scale(minimum_stock)',
-);
 
 /** By price-list number: the price without VAT and, where the list has it, the one with. */
 export type Prices = Record<string, readonly [price: number, withVat: number | null]>;
 
 /**
- * Prices stand in the product's row; stock in a row of its own, so that selling does not rewrite products. `card`, and the
- * `priceEntries` of its `priceCount` prices, are what lists show of it as JSON text (0010_cards_counts_and_searches.sql).
+ * Prices are a column of the product; stock has a row of its own, so that selling does not rewrite products. `priceEntries`: the
+ * `priceCount` prices as the JSON text that lists show (`price_entries` in 0010_cards_counts_and_searches.sql).
  */
 export const Product = defineEntity({
   name: 'Product',
@@ -87,7 +66,6 @@ export const Product = defineEntity({
     prices: p.json<Prices>().defaultRaw(`'{}'::jsonb`),
     minimumStock: decimal().default(0),
     search: p.text(),
-    card: generatedText(CARD),
     priceEntries: generatedText('price_entries(prices)'),
     priceCount: p.integer().default(0).generated('(price_count(prices)) stored'),
   },
@@ -129,7 +107,7 @@ export const ProductVariation = defineEntity({
   properties: { ...record('product_variations'), productId: bigint(), position: p.integer(), description: p.text() },
 });
 
-/** A commercial format: `factor` base units in one. DLV-04 */
+/** A commercial format, worth `factor` base units. DLV-04 */
 export const ProductFormat = defineEntity({
   name: 'ProductFormat',
   tableName: 'product_formats',
@@ -148,7 +126,7 @@ export const ProductFormat = defineEntity({
   },
 });
 
-/** What a document moved, in base units; `factor` is the format's nominal one at that time. DLV-05 */
+/** A stock movement in base units. `factor` is the format's nominal factor at that time. DLV-05 */
 export const StockMovement = defineEntity({
   name: 'StockMovement',
   tableName: 'stock_movements',

@@ -1,8 +1,7 @@
-// The columns and policies that tables share, so that an entity file shows only what is its own.
-// Nothing here knows a particular table.
+// Columns, indexes and policies that the tables share.
 import { p } from '@mikro-orm/postgresql';
 
-/** The tenant of the running transaction; null (so: no row at all) while none is set. */
+/** The company of the current transaction. Null while unset, so that no row matches. */
 const CURRENT_ACCOUNT = `nullif(current_setting('app.account_id', true), '')::bigint`;
 
 const isolatedBy = (column: 'account_id' | 'id') => ({
@@ -10,20 +9,20 @@ const isolatedBy = (column: 'account_id' | 'id') => ({
   rowLevelSecurity: 'force' as const,
 });
 
-/** Row-level security of a company's table: only rows of the current account are seen or written. TEN-02 */
+/** Row-level security of a company's table: only rows of the current company can be read or written. TEN-02 */
 export const isolated = isolatedBy('account_id');
 
-/** The same for the table of companies itself. */
+/** The same for the table of companies. */
 export const isolatedAccount = isolatedBy('id');
 
 export const bigint = () => p.bigint('number');
-/** An exact decimal: amounts, quantities, percentages, hours. It is a number only from the driver outwards. */
+/** An exact decimal: amounts, quantities, percentages, hours. The driver converts it to a JavaScript number. */
 export const decimal = () => p.decimal('number').columnType('numeric');
 /** A calendar date, `YYYY-MM-DD`. */
 export const date = () => p.date();
-/** Text that lists are ordered by, in Spanish alphabetical order. */
+/** Text that lists are sorted by, in Spanish alphabetical order. */
 export const alphabetical = () => p.text().collation('es-x-icu');
-/** A moment, as text that `Temporal.Instant.from` reads; local times are read from it in the company's zone. */
+/** An instant, as text that `Temporal.Instant.from` reads. */
 export const instant = () => p.string().columnType('timestamptz');
 
 const stamps = () => ({
@@ -32,7 +31,7 @@ const stamps = () => ({
   updatedAt: instant().defaultRaw('now()'),
 });
 
-/** Key and stamps of a company's record. `table` names its id sequence (one for the whole service, ID-06). */
+/** Key and stamps of a company's record. The id sequence of `table` is shared by all companies (ID-06). */
 export const record = (table: string) => ({
   accountId: bigint().primary(),
   id: bigint().primary().defaultRaw(`nextval('${table}_id_seq')`),
@@ -40,28 +39,25 @@ export const record = (table: string) => ({
   ...stamps(),
 });
 
-/** Stamps of a table that is not addressed by id. */
+/** Stamps of a table whose rows have no id. */
 export const stamped = stamps;
 
-/** What identifies a record in account files; records made by the service have none of their own. */
+/** Index on `ref`, which identifies a record in account files. Records that the service creates have no ref. */
 export const uniqueRef = (table: string, parent?: string) => ({
   name: `${table}_ref`,
   expression: `create unique index ${table}_ref on ${table} (account_id, ${parent ? `${parent}, ` : ''}ref) where ref is not null`,
 });
 
-/** A text that the database makes of the row's other columns; inserts leave it out. */
+/** A text column that the database generates from the row's other columns. Inserts leave it out. */
 export const generatedText = (expression: string) => p.text().default('').generated(`(${expression}) stored`);
 
-/** SQL that joins these pieces, written as PostgreSQL shows it. */
-export const joined = (...pieces: string[]) => pieces.reduce((all, piece) => `(${all} || ${piece})`);
-
-/** A plain index that begins with the company, as every index of a company's table does. */
+/** An index that begins with `account_id`, as every index of a company's table does. */
 export const indexOn = (table: string, name: string, columns: string, where?: string) => ({
   name: `${table}_by_${name}`,
   expression: `create index ${table}_by_${name} on ${table} (account_id, ${columns})${where ? ` where ${where}` : ''}`,
 });
 
-/** A document line: LINE of the account file. `amount` is computed here and nowhere else. */
+/** A document line: LINE of the account file. Stored amounts are computed only here. */
 export const line = (table: string) => ({
   ...record(table),
   position: p.integer(),

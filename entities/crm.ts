@@ -1,48 +1,8 @@
 // Clients, suppliers, contacts, and the opportunities in their funnels.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import {
-  alphabetical,
-  bigint,
-  decimal,
-  generatedText,
-  indexOn,
-  instant,
-  isolated,
-  joined,
-  record,
-  uniqueRef,
-} from './columns.ts';
+import { alphabetical, bigint, decimal, indexOn, instant, isolated, record, uniqueRef } from './columns.ts';
 
-const CLIENT_CARD = joined(
-  `'{"clienteId":\t10:'`,
-  'id',
-  `'\t,"nombre_fiscal":'`,
-  'json_text(legal_name)',
-  `',"nombre_comercial":'`,
-  'json_text(trade_name)',
-  `',"cif":'`,
-  'json_text(tax_id)',
-  `',"email":'`,
-  'json_text(email)',
-  `',"telefono":'`,
-  'json_text(phone)',
-  `',"movil":'`,
-  'json_text(mobile)',
-  `',"rgpd":{"comunicaciones_email":'`,
-  `coalesce(allows_email::text, 'null')`,
-  `',"comunicaciones_whatsapp":'`,
-  `coalesce(allows_whatsapp::text, 'null')`,
-  `',"comunicaciones_sms":'`,
-  `coalesce(allows_sms::text, 'null')`,
-  `',"tratamiento_imagenes":'`,
-  `coalesce(allows_images::text, 'null')`,
-  `'}}'`,
-);
-
-/**
- * `taxKey` is the tax id normalised for comparison (DLV-01); `card` is what lists show of it as JSON text
- * (0010_cards_counts_and_searches.sql).
- */
+/** `taxKey` is the tax id normalised for comparison. DLV-01 */
 export const Client = defineEntity({
   name: 'Client',
   tableName: 'clients',
@@ -73,7 +33,6 @@ export const Client = defineEntity({
     allowsSms: p.boolean().nullable(),
     allowsImages: p.boolean().nullable(),
     search: p.text(),
-    card: generatedText(CLIENT_CARD),
   },
 });
 
@@ -126,7 +85,7 @@ export const LossReason = defineEntity({
   properties: { ...record('loss_reasons'), title: alphabetical() },
 });
 
-/** `emailKey` and `phoneKey` are what contacts are recognised by (OPP-03). */
+/** Contacts are matched by `emailKey` and `phoneKey` (OPP-03). */
 export const Contact = defineEntity({
   name: 'Contact',
   tableName: 'contacts',

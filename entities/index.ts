@@ -1,4 +1,4 @@
-// Every entity, and the type of the database that follows from them.
+// Every entity, and the database type derived from them.
 import type { InferKyselyDB } from '@mikro-orm/postgresql';
 import {
   Account,
@@ -7,6 +7,7 @@ import {
   DocumentCounter,
   FailedAttempt,
   IdempotencyRecord,
+  IdKey,
   QuotaDay,
   QuotaWindow,
   ScheduledRun,
@@ -23,7 +24,7 @@ import {
   StockMovement,
 } from './catalogue.ts';
 import { Channel, Client, Contact, Funnel, FunnelStage, LossReason, Opportunity, Supplier } from './crm.ts';
-import { Grant, OAuthClient, OAuthToken } from './oauth.ts';
+import { Grant, OAuthClient, OAuthRegistration, OAuthToken } from './oauth.ts';
 import {
   Absence,
   CalendarEntry,
@@ -59,7 +60,7 @@ import {
   RecurringLine,
 } from './sales.ts';
 import { TreasuryAccount, TreasuryMovement } from './treasury.ts';
-import { Membership, SignInAttempt, User, UserSession } from './users.ts';
+import { Membership, SignIn, SignInAttempt, User, UserSession } from './users.ts';
 
 export const entities = [
   Account,
@@ -71,6 +72,7 @@ export const entities = [
   DocumentCounter,
   FailedAttempt,
   ServiceSecret,
+  IdKey,
   ScheduledRun,
   Department,
   ContractType,
@@ -125,11 +127,13 @@ export const entities = [
   User,
   Membership,
   UserSession,
+  SignIn,
   SignInAttempt,
   OAuthClient,
+  OAuthRegistration,
   Grant,
   OAuthToken,
 ] as const;
 
-/** Tables and columns as Kysely sees them. */
+/** Tables and columns for Kysely. */
 export type Schema = InferKyselyDB<(typeof entities)[number]>;

@@ -1,8 +1,8 @@
-// What people let applications do through the connector: the applications, the authorizations, and their codes and tokens.
+// OAuth of the connector: applications, authorizations, codes and tokens.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, indexOn, instant, isolated, record, stamped } from './columns.ts';
 
-/** An application that registered itself (RFC 7591). Beyond any company: the tenant role has no rights here. */
+/** An application that registered itself (RFC 7591). It belongs to no company: the tenant role has no rights here. */
 export const OAuthClient = defineEntity({
   name: 'OAuthClient',
   tableName: 'oauth_clients',
@@ -10,10 +10,10 @@ export const OAuthClient = defineEntity({
     id: p.text().primary(),
     name: p.text(),
     redirectUris: p.text().array(),
-    /** The network address that registered it, for the limit of OAU-02. */
+    /** The network that registered it. */
     registeredFrom: p.text(),
     registeredAt: instant(),
-    /** When somebody first authorised it; a client that nobody did expires. */
+    /** When a person first authorised it. A client that was never authorised expires. */
     authorizedAt: instant().nullable(),
   },
   indexes: [
@@ -28,9 +28,20 @@ export const OAuthClient = defineEntity({
   ],
 });
 
+/** Applications registered in the current hour, by network; `*` is the total. OAU-02 */
+export const OAuthRegistration = defineEntity({
+  name: 'OAuthRegistration',
+  tableName: 'oauth_registrations',
+  properties: {
+    network: p.text().primary(),
+    startsAt: instant(),
+    registered: p.integer(),
+  },
+});
+
 /**
- * One authorization: a person let an application act on this company. All that is issued for it hangs on `revoked_at`.
- * The application's name is kept as the person saw it.
+ * An authorization: a person let an application act on this company. Setting `revoked_at` ends all its codes and tokens.
+ * The application's name is stored as the person saw it.
  */
 export const Grant = defineEntity({
   name: 'Grant',
@@ -44,7 +55,7 @@ export const Grant = defineEntity({
     redirectHost: p.text(),
     canWrite: p.boolean(),
     resource: p.text(),
-    /** Of the last refresh token: past it nothing of this authorization lives. */
+    /** When the last refresh token expires, and with it the authorization. */
     expiresAt: instant(),
     lastUsedAt: instant().nullable(),
     revokedAt: instant().nullable(),
@@ -52,7 +63,7 @@ export const Grant = defineEntity({
   indexes: [indexOn('grants', 'user', 'user_id, id'), indexOn('grants', 'end', 'expires_at')],
 });
 
-/** A code or token, by its SHA-256 alone. Used ones stay until they expire, so that a second use is seen. OAU-04 */
+/** A code or token; only its SHA-256 is stored. Used ones stay until they expire, so that a second use is detected. OAU-04 */
 export const OAuthToken = defineEntity({
   name: 'OAuthToken',
   tableName: 'oauth_tokens',
@@ -63,7 +74,7 @@ export const OAuthToken = defineEntity({
     kind: p.enum(['code', 'access', 'refresh'] as const).columnType('text'),
     grantId: bigint(),
     canWrite: p.boolean(),
-    /** Of a code: what the exchange has to match. */
+    /** For codes only: the exchange must match these two. */
     redirectUri: p.text().nullable(),
     codeChallenge: p.text().nullable(),
     expiresAt: instant(),

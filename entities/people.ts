@@ -53,7 +53,7 @@ export const Employee = defineEntity({
   },
 });
 
-/** `hourlyCost`, `hourlyPension` and `hourlySocialSecurity` leave only as sums of a project (CON-02, PRJ-01). */
+/** `hourlyCost`, `hourlyPension` and `hourlySocialSecurity` appear in answers only within a project's sums (CON-02, PRJ-01). */
 export const Contract = defineEntity({
   name: 'Contract',
   tableName: 'contracts',
@@ -135,7 +135,7 @@ export const Machine = defineEntity({
   properties: { ...record('machines'), title: alphabetical(), hourlyCost: decimal().default(0) },
 });
 
-/** `hours` is the elapsed time less pauses, 0 while open. FIC-02, FIC-03 */
+/** `hours` is the elapsed time less breaks; 0 while the entry is open. FIC-02, FIC-03 */
 export const TimeEntry = defineEntity({
   name: 'TimeEntry',
   tableName: 'time_entries',
@@ -165,7 +165,7 @@ export const TimeEntry = defineEntity({
   },
 });
 
-/** How many time entries begin on a local day; days without any have no row. FIC-01 */
+/** How many time entries begin on a local day. Days without entries have no row. FIC-01 */
 export const TimeEntryDay = defineEntity({
   name: 'TimeEntryDay',
   tableName: 'time_entry_days',

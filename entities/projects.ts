@@ -32,7 +32,7 @@ export const Project = defineEntity({
   },
 });
 
-/** The economics of a project since ever, exact and unrounded; `staff` and `machines` are 3,600 times the cost. PRJ-01 */
+/** The economics of a project over all time, unrounded. `staff` and `machines` are 3,600 times the cost. PRJ-01 */
 export const ProjectTotal = defineEntity({
   name: 'ProjectTotal',
   tableName: 'project_totals',

@@ -42,7 +42,7 @@ export const ExpenseSubtype = defineEntity({
   properties: { ...record('expense_subtypes'), code: p.text(), title: alphabetical() },
 });
 
-/** `subtype` is a code that may or may not have a title of its own. */
+/** `subtype` is a code; an ExpenseSubtype may give it a title. */
 export const PurchaseInvoice = defineEntity({
   name: 'PurchaseInvoice',
   tableName: 'purchase_invoices',

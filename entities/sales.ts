@@ -7,6 +7,9 @@ const numberedByYear = (table: string) => ({
   expression: `create unique index ${table}_number on ${table} (account_id, extract(year from date), number) where number is not null`,
 });
 
+/** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
+export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', estimate: 'P' } as const;
+
 export const Estimate = defineEntity({
   name: 'Estimate',
   tableName: 'estimates',
@@ -81,6 +84,12 @@ export const Recurring = defineEntity({
     lastInvoicedOn: date().nullable(),
     activeMonths: p.integer().array().nullable(),
     anchorDay: p.integer().nullable(),
+    /** The company's local day on which it was created or imported here. ISS-01 */
+    enteredOn: date().defaultRaw('current_date'),
+    /** Set while cycles before `lastInvoicedOn` are due: those from this day on that have no delivery note. */
+    pendingFrom: date().nullable(),
+    /** Cycles that will never be issued. */
+    skippedCycles: p.date().array().defaultRaw(`'{}'`),
   },
 });
 
@@ -121,7 +130,7 @@ export const DeliveryNote = defineEntity({
     clientId: bigint(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
-    /** The renewal date that the note was issued for. There is one note a cycle; those of elsewhere may not say which. */
+    /** The renewal date that the note was issued for; a cycle has at most one note. Imported notes may lack it. */
     recurringCycle: date().nullable(),
     promoCode: p.text().nullable(),
     reviewed: p.boolean().default(true),
@@ -165,7 +174,7 @@ export const Invoice = defineEntity({
   },
 });
 
-/** A line with `fromDeliveryNote` was already counted as a sale by its note (PRJ-01). */
+/** A line with `fromDeliveryNote` already counts as a sale through its delivery note (PRJ-01). */
 export const InvoiceLine = defineEntity({
   name: 'InvoiceLine',
   tableName: 'invoice_lines',

@@ -1,8 +1,8 @@
-// People: who may sign in, which companies they belong to, and what keeps them signed in.
+// People who may sign in, the companies they belong to, and their sessions.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, instant, isolated, stamped } from './columns.ts';
 
-/** A person. Beyond any company: the tenant role has no rights here. */
+/** A person. Belongs to no single company: the tenant role has no rights here. */
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
@@ -16,7 +16,7 @@ export const User = defineEntity({
   },
 });
 
-/** A person's place in a company. The rows of one person are also visible to whoever names that person: that is how the companies are found. */
+/** A person's membership of a company. The `own` policy also shows the rows of the person in `app.user_id`, to find their companies. */
 export const Membership = defineEntity({
   name: 'Membership',
   tableName: 'memberships',
@@ -43,7 +43,7 @@ export const Membership = defineEntity({
   ],
 });
 
-/** A browser in which a person signed in. Its token is kept as SHA-256 alone. */
+/** A signed-in browser. Only the SHA-256 of its token is stored. */
 export const UserSession = defineEntity({
   name: 'UserSession',
   tableName: 'user_sessions',
@@ -60,7 +60,7 @@ export const UserSession = defineEntity({
   ],
 });
 
-/** Passwords that did not fit, by network address and by e-mail (of which only the SHA-256 is kept). */
+/** Sign-in attempts in the current 15 minutes, by the subject of each limit. E-mails are stored only as SHA-256. */
 export const SignInAttempt = defineEntity({
   name: 'SignInAttempt',
   tableName: 'sign_in_attempts',
@@ -70,4 +70,25 @@ export const SignInAttempt = defineEntity({
     attempts: p.integer(),
     updatedAt: instant().defaultRaw('now()'),
   },
+});
+
+/** The log of sign-in attempts: person, address and outcome. `userId` is null if the e-mail is unknown. */
+export const SignIn = defineEntity({
+  name: 'SignIn',
+  tableName: 'sign_ins',
+  properties: {
+    id: bigint().primary().autoincrement(false).defaultRaw(`nextval('sign_ins_id_seq')`),
+    userId: bigint().nullable(),
+    address: p.text(),
+    /** `refused`: unknown e-mail or wrong password. `limited`: the first attempt past a limit. */
+    outcome: p.enum(['signed in', 'refused', 'limited'] as const).columnType('text'),
+    /** Whether it counted against the limit of a browser in which the person signed in before. */
+    knownBrowser: p.boolean(),
+    requestId: p.text(),
+    createdAt: instant(),
+  },
+  indexes: [
+    { name: 'sign_ins_by_user', expression: 'create index sign_ins_by_user on sign_ins (user_id, created_at)' },
+    { name: 'sign_ins_by_time', expression: 'create index sign_ins_by_time on sign_ins (created_at)' },
+  ],
 });

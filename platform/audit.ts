@@ -1,7 +1,13 @@
-// Who wrote what, by which door, for writes that are no operation: pages and commands.
-import type { Door } from './context.ts';
+// The audit of writes: by operations, pages and commands.
+import { CompiledQuery } from 'kysely';
 import type { Db } from './database.ts';
+import { keepAnswer } from './idempotency.ts';
+import { KINDS, type Kind } from './ids.ts';
 
+/** The interface through which a call arrived. */
+export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command' | 'schedule';
+
+/** Who made a write. */
 export interface Author {
   /** `user:1000000001`, `command`, `albaran renew`, `schedule`. */
   actor: string;
@@ -9,13 +15,24 @@ export interface Author {
   requestId: string;
 }
 
+/** What was written. */
 export interface Written {
   operation: string;
-  kind: 'account' | 'apiKey' | 'user' | 'grant' | 'deliveryNote' | 'employee' | 'contact' | 'client' | 'supplier';
+  kind:
+    | 'account'
+    | 'apiKey'
+    | 'user'
+    | 'grant'
+    | 'deliveryNote'
+    | 'recurring'
+    | 'employee'
+    | 'contact'
+    | 'client'
+    | 'supplier';
   id: number;
 }
 
-/** Notes a write, in the transaction that makes it. */
+/** Records a write in the audit, in the same transaction as the write. */
 export async function noteWrite(
   db: Db,
   accountId: number,
@@ -34,4 +51,43 @@ export async function noteWrite(
       request_id: requestId,
     })
     .execute();
+}
+
+/** An operation's call, as its audit records name it. */
+export interface Audited {
+  actor: string;
+  door: Door;
+  operation: string;
+  requestId: string;
+}
+
+export interface WrittenRecord {
+  kind: Kind;
+  id: number;
+  /** Whether this call wrote it is known to the database alone: there is a record with this id if it did. */
+  ifThere: boolean;
+}
+
+/** The statement that records what a call wrote, and stores its answer under its idempotency key where that is `kept` with it. */
+export function auditRecords(
+  accountId: number,
+  { actor, door, operation, requestId }: Audited,
+  written: readonly WrittenRecord[],
+  kept?: { key: string; answer: string },
+): CompiledQuery {
+  const values: unknown[] = [accountId, actor, door, operation, requestId];
+  const records = written.map(({ kind, id, ifThere }) => {
+    const first = values.push(kind, id) - 1;
+    const record = `select $1::bigint, $2, $3, $4, $5, $${first}, $${first + 1}::bigint`;
+    return ifThere
+      ? `${record} from ${KINDS[kind].table} r where r.account_id = $1 and r.id = $${first + 1}::bigint`
+      : record;
+  });
+  const keeping = kept ? `with ${keepAnswer(values.push(kept.key, kept.answer) - 1)} ` : '';
+  return CompiledQuery.raw(
+    `${keeping}insert into audit_records (account_id, actor, door, operation, request_id, record_kind, record_id)
+    ${records.join(' union all ')}
+    returning 1`,
+    values,
+  );
 }

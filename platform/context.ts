@@ -1,82 +1,102 @@
-// What a call brings along, and what an operation receives. Doors make the first; the operation builder, the second.
+// The context of a call, made by each door, and the context of an operation, made by the operation builder.
 import type { Logger } from 'pino';
+import type { AnonymousCalls } from './anonymous.ts';
+import type { Door } from './audit.ts';
 import type { Clock } from './clock.ts';
 import type { Database, Db } from './database.ts';
+import type { ApiError } from './errors.ts';
+import type { Guesses } from './guesses.ts';
 import type { Ids, Kind } from './ids.ts';
-import type { JsonText } from './json-text.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
 import type { Metrics } from './metrics.ts';
+import type { NewIds } from './new-ids.ts';
 import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
+import type { Readiness } from './readiness.ts';
 import type { Replica } from './replica.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
+import type { Turns } from './turns.ts';
 
-export type Door = 'v1' | 'v0' | 'trpc' | 'mcp' | 'pages' | 'command' | 'schedule';
-
-/** The running service: one a process. */
+/** The running service; each process has one. */
 export interface Service {
   database: Database;
-  /** Where reads go whose callers allow a lag, if there is one. */
+  /** Answers reads whose callers allow a lag, if configured. */
   replica?: Replica | undefined;
   ids: Ids;
   keys: Keys;
+  /** Limits wrong credentials by network. AUTH-05 */
+  guesses: Guesses;
   quota: Quota;
+  /** Expensive reports: a company runs one at a time. FAIR-01 */
+  reports: Turns;
+  /** Requests with many calls: a company runs one at a time. FAIR-01 */
+  batches: Turns;
+  /** Counts requests without credentials, by network. FAIR-04 */
+  anonymous: AnonymousCalls;
   links: SignedLinks;
-  /** The address callers reach the service at: the configured one, or else where it listens. */
+  newIds: NewIds;
+  readiness: Readiness;
+  knownBrowsers: KnownBrowsers;
+  /** The public address of the service: the configured one, or where it listens. */
   baseUrl: string;
   clock: Clock;
   log: Logger;
-  /** What is counted for Prometheus, where anybody asks for it. */
+  /** Metrics for Prometheus, if configured. */
   metrics?: Metrics | undefined;
-  /** Check every answer against its schema: on in tests and development. */
+  /** Checks every answer against its schema. On in tests and development. */
   checkOutputs: boolean;
   /** How long a call waits for an earlier one with its idempotency key. ENV-04 */
   idempotencyWaitMs: number;
 }
 
-/** One call, as a door hands it over. */
+/** One call, as passed on by a door. */
 export interface CallContext {
   service: Service;
   door: Door;
-  /** The alias of the operation, where the whole request is one call of it. */
+  /** The operation's alias, if the request is a single call. */
   operation?: string;
   requestId: string;
   credentials: Credentials;
-  idempotencyKey: string | undefined;
-  /** How many seconds old a read may be, as the caller wrote it. */
+  /** The idempotency keys as sent: the header has two names, so there may be two. W-09 */
+  idempotencyKeys: readonly string[];
+  /** An error in the form of the request, reported after the caller is authenticated (ENV-09). */
+  malformed?: ApiError | undefined;
+  /** The text of `X-Max-Lag`: how many seconds old a read may be. */
   maxLag?: string | undefined;
-  /** Set by a door that admitted the caller before it read the input (ENV-09). */
+  /** Set by a door that admitted the caller before reading the input (ENV-09). */
   principal?: Principal;
-  /** Who calls, where the door asked before it came to the operation; not yet admitted to it. */
+  /** The caller, if the door authenticated it before the operation; not yet admitted to the operation. */
   caller?: Principal;
-  /** The company's quota as this call left it, once it was admitted. LIM-01 */
+  /** The company's quota after this call, once admitted. LIM-01 */
   quota?: QuotaState;
-  /** Where one request carries several calls (tRPC): each one's own context, in their order. */
-  batch?: CallContext[];
-  /** A door that puts the answer into its body itself: what stands for it until then. */
-  place?: (answer: JsonText) => JsonText;
-  /** Headers of the answer. */
+  /** Response headers. */
   headers: Record<string, string>;
 }
 
-/** What a handler works with. Ids are numbers, everything it reads and writes is the company's. */
+/** The context of a handler. Ids are numbers; it reads and writes only the company's data. */
 export interface OperationContext {
   db: Db;
-  /** The company's number, for the `account_id = ...` that every statement states itself. */
+  /** The company's number, for the `account_id = ...` of every statement. */
   accountId: number;
   principal: Principal;
   now: Temporal.Instant;
   /** Today in the company's time zone. DATE-02 */
   today: Temporal.PlainDate;
-  /** The company's quota as this call left it. LIM-01 */
+  /** The company's quota after this call. LIM-01 */
   quota: QuotaState;
   requestId: string;
   log: Logger;
-  /** Adds a header to the answer. */
+  /** Adds a response header. */
   header(name: string, value: string): void;
-  /** An address that downloads the file for ten minutes. */
+  /** A download link that works for ten minutes. */
   downloadUrl(target: LinkTarget): string;
-  /** Takes statements whose answers nobody needs: they travel with the commit, and their failure fails the call. */
-  later(statement: Promise<unknown>): void;
-  /** Notes what this call wrote; every write names at least one record. */
-  audit(kind: Kind, id: number): void;
+  /** Sends a statement together with the commit, without waiting for its result. If it fails, the call fails. */
+  beforeCommit(statement: Promise<unknown>): void;
+  /** The id of a record that is about to be written. */
+  newId(kind: Kind): Promise<number>;
+  /**
+   * Records what this call wrote; every write names at least one record. `ifThere`: of a record with a new id, which the database
+   * may not have written.
+   */
+  audit(kind: Kind, id: number, ifThere?: boolean): void;
 }

@@ -1,6 +1,6 @@
-// PostgreSQL: the pool, and the transaction that every company's work runs in.
-// A tenant transaction sends BEGIN, the role, the company and a check of the caller's credential ahead of the first
-// statement without waiting for their answers: they cost no round trip of their own (`pipeline` of pg).
+// PostgreSQL: the pool and the company transaction.
+// A company transaction sends BEGIN, the role, the company and a check of the caller's credential ahead of the first statement,
+// without waiting for their results, so that they cost no extra round trip (pg's `pipeline`).
 import { SpanKind } from '@opentelemetry/api';
 import {
   CompiledQuery,
@@ -15,72 +15,87 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import type { Schema } from '../entities/index.ts';
-import { unauthorized } from './errors.ts';
+import { connectionTo } from './connection.ts';
+import { asApiError, unauthorized } from './errors.ts';
+import { checkSpread } from './spread.ts';
+import { checkTenantRole, TENANT_ROLE } from './tenant-role.ts';
 import { traced } from './tracing.ts';
+import { companyTurns, type Turns } from './turns.ts';
 
-/** Queries on one company's data, inside its transaction. Statements are sent at once; await several together. */
+/** Queries on one company's data, inside its transaction. Statements are sent immediately, so several can be awaited together. */
 export type Db = Kysely<Schema>;
 
+/** Settings of a pool. */
 export interface DatabaseOptions {
   url: string;
-  /** Connections at most; default 10. */
+  /** Maximum number of connections; default 10. */
   poolSize?: number;
-  /** False behind a proxy that knows no prepared statements (PgBouncer before 1.21 in transaction mode). */
+  /** How many of them one company may use at a time; default a third, at least 2. FAIR-01 */
+  companyConnections?: number | undefined;
+  /** How many transactions of one company may wait; further ones are refused at once. Default: no limit. */
+  companyQueue?: number | undefined;
+  /** Prepared statements. False behind a proxy that does not support them (PgBouncer before 1.21 in transaction mode). */
   prepare?: boolean;
-  /** How long one statement may take. */
+  /** Timeout of a statement. */
   statementTimeoutMs?: number;
-  /** How long to wait for a free connection, and for a new one. */
+  /** Timeout for getting a free connection and for opening a new one. */
   connectTimeoutMs?: number;
   onError?: (error: Error) => void;
 }
 
-/** What a caller came with: an API key by its number, or an access token by its SHA-256. */
+/** A caller's credential: an API key's number, or an access token's SHA-256. */
 export type Credential = { kind: 'key'; id: number } | { kind: 'token'; hash: Buffer };
 
-/** The credential a transaction stands on: its liveness is checked inside the transaction itself (AUTH-03, OAU-06). */
+/** A credential that the transaction itself verifies to be live (AUTH-03, OAU-06). */
 export interface CredentialCheck {
   credential: Credential;
   now: Temporal.Instant;
 }
 
-// A plan that is to serve every company is made for one of middling size, and would read and sort all that a large one has.
-// These leave out the ways of going about it that are right for few rows alone.
-const WAYS = {
-  /** A page, by the index that has its order, and what is shown with each row by its key. */
-  inOrder: 'set local enable_sort = off; set local enable_material = off; set local enable_indexonlyscan = off',
-  /** Rows by their keys, one by one. */
-  byKeys:
-    'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off; ' +
+// A generic plan assumes an average company: for a large one it would read and sort everything. These settings rule out plans that
+// only suit few rows.
+const PLANNER_HINTS = {
+  /** For a page: scan the index that has its order and join row by row. */
+  inOrder: ['set local enable_sort = off', 'set local enable_material = off', 'set local enable_indexonlyscan = off'],
+  /** For rows looked up by their keys. */
+  byKeys: [
+    'set local enable_hashjoin = off',
+    'set local enable_mergejoin = off',
+    'set local enable_seqscan = off',
     'set local enable_material = off',
+  ],
 } as const;
 
-const PLANNED = {
-  /** Once for all values that they may get: planning them would take longer than they do. */
-  once: 'set local plan_cache_mode = force_generic_plan',
-  /** Each time, for the company and the values it is. */
-  anew: 'set local plan_cache_mode = force_custom_plan',
+const PLANS = {
+  /** One plan for all values, for queries whose planning takes longer than running. */
+  generic: 'set local plan_cache_mode = force_generic_plan',
+  /** A new plan for each execution, for its company and values. */
+  custom: 'set local plan_cache_mode = force_custom_plan',
 } as const;
 
 export interface TransactionOptions {
   write?: boolean;
-  /** A read whose statements all see the same moment. Without it each sees what was committed when it came. */
+  /** All statements of the read see the same snapshot. Otherwise each sees what was committed before it ran. */
   snapshot?: boolean;
   credential?: CredentialCheck | undefined;
-  /** When its statements are planned; without it PostgreSQL sees after a few times. */
-  planned?: keyof typeof PLANNED | undefined;
-  /** How its statements find their rows. */
-  ways?: keyof typeof WAYS | undefined;
-  /** Give up waiting for another transaction's lock after this long. */
+  /** The kind of plan of its prepared statements; by default PostgreSQL decides after five executions. */
+  plan?: keyof typeof PLANS | undefined;
+  /** Planner settings for its statements. */
+  plannerHints?: keyof typeof PLANNER_HINTS | undefined;
+  /** Timeout for waiting for another transaction's lock. */
   lockTimeoutMs?: number;
 }
 
 /**
- * What runs in a transaction. `later` takes statements whose answers nobody needs before the commit: they travel with it,
- * and their failure fails the transaction.
+ * The work of a transaction. Statements passed to `beforeCommit` are sent without waiting for their results; the transaction
+ * commits only if they succeed.
  */
-export type Work<T> = (db: Db, later: (statement: Promise<unknown>) => void) => Promise<T>;
+export type Work<T> = (db: Db, beforeCommit: (statement: Promise<unknown>) => void, late: Late) => Promise<T>;
 
-// Numbers of the database become numbers here, on the way out; sums are made before. Dates and instants stay text.
+/** Sends a statement that is made when it is sent: the work of this turn of the event loop may decide what it says. */
+export type Late = (make: () => CompiledQuery) => Promise<QueryResult<unknown>>;
+
+// Database numbers are converted to JavaScript numbers; sums are computed in SQL. Dates and instants stay text.
 const PARSERS = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.NUMERIC, Number],
@@ -91,18 +106,20 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format),
 };
 
-/** Statements are prepared under a name of their own; past this many different ones the rest go unprepared. */
+/** Only the first 2,000 distinct statements are prepared. */
 const MAX_PREPARED = 2000;
 
-/** Values are parameters: the text of a statement holds nobody's data. */
+/** Span attributes of a statement. Values are parameters, so the text holds no customer data. */
 const statementOf = (sql: string) => ({
   kind: SpanKind.CLIENT,
   attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql },
 });
 
-/** How a transaction begins, and whether what is sent at one moment is one of its own. */
+/** How a connection begins its transactions. */
 interface Opening {
-  sql: string;
+  /** In one message; where the database is spread, one a statement: a worker is told the whole text of the message of a SET LOCAL. */
+  sql: readonly string[];
+  /** Statements sent in the same turn of the event loop are one transaction, committed with them. */
   bursts: boolean;
 }
 
@@ -110,11 +127,12 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #names: Map<string, string> | undefined;
   readonly #opening: Opening;
-  /** Whether what is sent now is inside a transaction. */
-  #open = false;
+  /** What is sent next, in order. */
+  #queue: (() => void)[] = [];
   #ended = false;
   #firstFailure: unknown;
-  /** Of bursts: the end of the last one. */
+  #begun: Promise<unknown> | undefined;
+  /** With bursts: the COMMIT of the last one. */
   #committed: Promise<pg.QueryResult> | undefined;
 
   constructor(client: pg.PoolClient, names: Map<string, string> | undefined, opening: Opening) {
@@ -123,61 +141,76 @@ class PipelinedConnection implements DatabaseConnection {
     this.#opening = opening;
   }
 
-  /**
-   * Begins what is not begun. What is sent before the event loop turns goes out in one write: a system call each would cost
-   * more than the statements. For the same reason statements of a read that are sent together are a transaction of their
-   * own, whose COMMIT goes with them; READ COMMITTED gives each statement its own view in any case.
-   */
+  /** Begins a transaction, unless one is open or about to be. */
   begin(): Promise<unknown> {
-    const { stream } = this.#client.connection;
-    stream.cork();
-    if (this.#open) {
-      process.nextTick(() => stream.uncork());
-      return Promise.resolve();
+    if (!this.#begun || (this.#opening.bursts && this.#queue.length === 0)) {
+      const begun = this.#enqueue(() => Promise.all(this.#opening.sql.map((sql) => this.#client.query(sql))));
+      begun.catch(() => {});
+      this.#begun = begun;
     }
-    this.#open = true;
-    const begun = this.#client.query(this.#opening.sql);
-    begun.catch(() => {});
-    const { promise, resolve } = Promise.withResolvers<pg.QueryResult>();
-    if (this.#opening.bursts) {
-      this.#committed = promise;
-      promise.catch(() => {});
-    }
-    process.nextTick(() => {
-      if (this.#opening.bursts) {
-        this.#open = false;
-        resolve(this.#client.query('commit'));
-      }
-      stream.uncork();
-    });
-    return begun;
+    return this.#begun;
   }
 
   /**
-   * Sends what ends the transaction, where that is not under way. Work that was given up may still be running: whatever it
-   * sends from now on would run outside the transaction, with the login's own rights, so it is refused.
+   * Statements go out in one write once the work of this turn of the event loop is done, because a system call for each would cost
+   * more than the statements. For the same reason the statements of a read that are sent together are a transaction of their own, and
+   * its COMMIT goes out with them; under READ COMMITTED each statement has its own view anyway.
+   */
+  #enqueue<T>(send: () => Promise<T>): Promise<T> {
+    if (this.#queue.length === 0) process.nextTick(() => this.#flush());
+    const { promise, resolve } = Promise.withResolvers<T>();
+    this.#queue.push(() => resolve(Promise.try(send)));
+    return promise;
+  }
+
+  #flush(): void {
+    const { stream } = this.#client.connection;
+    const queue = this.#queue;
+    this.#queue = [];
+    stream.cork();
+    for (const send of queue) send();
+    if (this.#opening.bursts) {
+      this.#committed = this.#client.query('commit');
+      this.#committed.catch(() => {});
+    }
+    stream.uncork();
+  }
+
+  /**
+   * Ends the transaction, unless its COMMIT is already sent. Abandoned work may still be running. Its statements would run outside
+   * the transaction, with the login's rights, so later statements are refused.
    */
   end(command: 'commit' | 'rollback'): Promise<pg.QueryResult> {
     this.#ended = true;
+    if (!this.#opening.bursts) return this.#enqueue(() => this.#client.query(command));
+    // What is queued takes its COMMIT along.
+    if (this.#queue.length > 0) this.#flush();
     return this.#committed ?? this.#client.query(command);
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.execute(() => query);
+  }
+
+  /** Sends a statement that is made when it is sent. */
+  async execute<Row>(make: () => CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#ended) throw new Error('The transaction has ended');
-    const query: pg.QueryConfig = { text: sql, values: [...parameters] };
-    const name = this.#nameOf(sql);
-    if (name) query.name = name;
     void this.begin();
-    const { rows, rowCount } = await traced('statement', statementOf(sql), () => this.#client.query(query)).catch(
-      (error: unknown) => {
-        this.#firstFailure ??= error;
-        throw error;
-      },
-    );
+    const { rows, rowCount } = await this.#enqueue(() => this.#send(make())).catch((error: unknown) => {
+      this.#firstFailure ??= error;
+      throw error;
+    });
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
 
-  /** What went wrong: of statements sent together, those after the first that failed fail only because it did. */
+  #send({ sql, parameters }: CompiledQuery): Promise<pg.QueryResult> {
+    const query: pg.QueryConfig = { text: sql, values: [...parameters] };
+    const name = this.#nameOf(sql);
+    if (name) query.name = name;
+    return traced('statement', statementOf(sql), () => this.#client.query(query));
+  }
+
+  /** The first failure of the transaction, if `error` is only its consequence. */
   causeOf(error: unknown): unknown {
     return isDatabaseError(error) && error.code === IN_FAILED_TRANSACTION ? (this.#firstFailure ?? error) : error;
   }
@@ -192,7 +225,7 @@ class PipelinedConnection implements DatabaseConnection {
     return name;
   }
 
-  // biome-ignore lint/correctness/useYield: the interface asks for it; results are read whole
+  // biome-ignore lint/correctness/useYield: the interface requires a generator, but results are not streamed
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error('Statements are not streamed');
   }
@@ -206,7 +239,7 @@ const dialect = {
 };
 const builder = new Kysely<Schema>({ dialect });
 
-/** Kysely whose statements all go to one connection, at once and in order. */
+/** A Kysely that sends all statements to one connection, immediately and in order. */
 function kyselyOn(connection: DatabaseConnection): Db {
   const provider: ConnectionProvider = { provideConnection: (consumer) => consumer(connection) };
   return new Kysely<Schema>({
@@ -217,10 +250,10 @@ function kyselyOn(connection: DatabaseConnection): Db {
   });
 }
 
-// Division by zero is the shortest statement that fails when the credential is gone, and so fails all that was sent after it.
+// If the credential is no longer live, the division by zero fails the transaction and every statement sent after it.
 const KEY_CHECK = `select 1 / count(*) from api_keys
   where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`;
-const TOKEN_CHECK = `select 1 / count(*) from oauth_tokens t join grants g on g.account_id = t.account_id and g.id = t.grant_id
+const TOKEN_CHECK = `select 1 / count(*) from oauth_tokens t join grants g on g.account_id = $1 and g.id = t.grant_id
   where t.account_id = $1 and t.hash = $2 and t.kind = 'access' and t.expires_at > $3 and g.revoked_at is null`;
 
 const checkOf = (accountId: number, { credential, now }: CredentialCheck) =>
@@ -228,28 +261,36 @@ const checkOf = (accountId: number, { credential, now }: CredentialCheck) =>
     ? CompiledQuery.raw(KEY_CHECK, [accountId, credential.id, now.toString()])
     : CompiledQuery.raw(TOKEN_CHECK, [accountId, credential.hash, now.toString()]);
 
-const DIVISION_BY_ZERO = '22012';
+/** Used before the company is known. */
+const NO_COMPANY = 0;
+
 const IN_FAILED_TRANSACTION = '25P02';
 
+/** A pool of connections, with the transactions of companies on it. */
 export class Database {
   readonly pool: pg.Pool;
   readonly #names: Map<string, string> | undefined;
   readonly #statementTimeoutMs: number;
-  #becomeTenant = '';
+  readonly #turns: Turns;
+  /** Citus spreads companies' tables. */
+  #spread = false;
 
   constructor(options: DatabaseOptions) {
     this.#names = options.prepare === false ? undefined : new Map();
     this.#statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+    const { poolSize = 10 } = options;
+    const { companyConnections = Math.max(2, Math.floor(poolSize / 3)), companyQueue } = options;
+    this.#turns = companyTurns(companyConnections, companyQueue);
     this.pool = new pg.Pool({
-      connectionString: options.url,
-      max: options.poolSize ?? 10,
+      ...connectionTo(options.url),
+      max: poolSize,
       types,
       pipeline: true,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
       query_timeout: this.#statementTimeoutMs + 5_000,
       keepAlive: true,
     });
-    // A pool that was ended says goodbye to its connections without waiting for them: how they end is no news.
+    // Ignore errors after pool.end(), which does not wait for its connections to close.
     const onError = (error: Error) => {
       if (!this.pool.ending) options.onError?.(error);
     };
@@ -257,29 +298,13 @@ export class Database {
     this.pool.on('connect', (client) => client.on('error', onError));
   }
 
-  /**
-   * Finds out how to act under row-level security: as the tenant role, or as the login itself where it is bound anyway.
-   * Throws when neither holds, since then companies would not be isolated (TEN-02).
-   */
+  /** Throws if the login may not switch to the tenant role, or if a cluster would not keep companies apart (TEN-02). */
   async prepareRole(): Promise<void> {
-    // Since PostgreSQL 16 a member of a role may not always become it.
-    const { rows } = await this.pool.query<{ member: boolean; unbound: boolean }>(
-      `select coalesce((
-                select pg_has_role(current_user, oid, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)
-                from pg_roles where rolname = 'albaran_app'), false) as member,
-              rolsuper or rolbypassrls as unbound
-       from pg_roles where rolname = current_user`,
-    );
-    const login = rows[0];
-    if (login?.member) this.#becomeTenant = 'set local role albaran_app; ';
-    else if (!login || login.unbound) {
-      throw new Error(
-        'The database login bypasses row-level security and the role albaran_app is missing: create it and grant it to the login',
-      );
-    }
+    await checkTenantRole(this.pool);
+    this.#spread = await checkSpread(this.pool);
   }
 
-  /** Queries outside any company: service tables only, since row-level security hides the rest. */
+  /** Queries outside any company, on service tables only: row-level security hides the others. */
   get service(): Db {
     const pool = this.pool;
     return kyselyOn({
@@ -294,82 +319,95 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one transaction that sees and writes this company's rows alone. A read answers as soon as its rows
-   * are here; a write when it is committed. Whatever fails inside leaves nothing behind.
+   * Runs `work` in one transaction that can read and write only this company's rows. A read resolves as soon as its rows have
+   * arrived, a write once it is committed. On failure everything is rolled back. When the company has used its share of the
+   * connections, further transactions wait: 503 after 10 s, or at once when too many are waiting (FAIR-01).
    */
   transaction<T>(accountId: number, options: TransactionOptions, work: Work<T>): Promise<T> {
     return this.#transaction(`set local app.account_id = '${accountInteger(accountId)}'`, accountId, options, work);
   }
 
   /**
-   * A read, before the company is known, of the one row that names itself by an API key or a company's slug, or of a
-   * person's memberships.
+   * A read before the company is known: the row with this API key or company slug, or a person's memberships.
    */
   lookup<T>(
     by: { api_key: string } | { account_slug: string } | { user_id: number },
     work: (db: Db) => Promise<T>,
   ): Promise<T> {
     const [[name, value] = ['', '']] = Object.entries(by);
-    return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(String(value))}`, 0, {}, work);
+    return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(String(value))}`, NO_COMPANY, {}, work);
   }
 
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, snapshot = false, credential, lockTimeoutMs, planned, ways }: TransactionOptions,
+    { write = false, snapshot = false, credential, lockTimeoutMs, plan, plannerHints }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
     const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
-    const settings =
-      `set local statement_timeout = ${this.#statementTimeoutMs}` +
-      (lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${Math.round(lockTimeoutMs)}`) +
-      (planned ? `; ${PLANNED[planned]}` : '') +
-      (ways ? `; ${WAYS[ways]}` : '');
-    const client = await this.pool.connect();
+    const statements = [
+      `begin${mode}`,
+      `set local role ${TENANT_ROLE}`,
+      setting,
+      `set local statement_timeout = ${this.#statementTimeoutMs}`,
+      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${Math.round(lockTimeoutMs)}`]),
+      // A plan for all companies can't be sent to the one node of a company.
+      ...(plan && !(this.#spread && plan === 'generic') ? [PLANS[plan]] : []),
+      ...(plannerHints ? PLANNER_HINTS[plannerHints] : []),
+    ];
+    const { client, release } = await this.#connect(accountId);
     const connection = new PipelinedConnection(client, this.#names, {
-      sql: `begin${mode}; ${this.#becomeTenant}${setting}; ${settings}`,
+      sql: this.#spread ? statements : [statements.join('; ')],
       bursts: !write && !snapshot,
     });
     const begun = connection.begin();
     const checked = credential
       ? connection.executeQuery(checkOf(accountId, credential)).catch((error: unknown) => {
-          throw isDatabaseError(error) && error.code === DIVISION_BY_ZERO ? unauthorized() : error;
+          throw isDivisionByZero(error) ? unauthorized() : error;
         })
       : begun;
     checked.catch(() => {});
     let answered = false;
     const trailing: Promise<unknown>[] = [];
-    const later = (statement: Promise<unknown>) => {
+    const beforeCommit = (statement: Promise<unknown>) => {
       statement.catch(() => {});
       trailing.push(statement);
     };
     try {
-      const result = await work(kyselyOn(connection), later).catch(async (error: unknown) => {
+      const late: Late = (make) => connection.execute(make);
+      const result = await work(kyselyOn(connection), beforeCommit, late).catch(async (error: unknown) => {
         await begun;
         await checked;
         throw connection.causeOf(error);
       });
-      await checked;
       answered = true;
-      const committed = connection.end('commit');
-      committed.then(
-        () => client.release(),
-        (error: Error) => client.release(error),
-      );
       // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
-      await Promise.all(trailing).catch((error: unknown) => {
+      const committed = connection.end('commit');
+      committed.then(() => release(), release);
+      await inOrder([checked, ...trailing]).catch((error: unknown) => {
         throw connection.causeOf(error);
       });
       if (write && (await committed).command !== 'COMMIT') throw new Error('The transaction was not committed');
       return result;
     } catch (error) {
       if (answered) throw error;
-      connection.end('rollback').then(
-        () => client.release(),
-        (failure: Error) => client.release(failure),
-      );
+      connection.end('rollback').then(() => release(), release);
       throw error;
     }
+  }
+
+  /** Takes a connection; for a company, within its share. */
+  async #connect(accountId: number) {
+    const leave = accountId === NO_COMPANY ? () => {} : await this.#turns.take(accountId);
+    const client = await this.pool.connect().catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    const release = (failure?: Error) => {
+      client.release(failure);
+      leave();
+    };
+    return { client, release };
   }
 
   async close(): Promise<void> {
@@ -377,11 +415,26 @@ export class Database {
   }
 }
 
-/** A failure that PostgreSQL reported, with its SQLSTATE. */
+/** An error reported by PostgreSQL, with its SQLSTATE. */
 export const isDatabaseError = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError;
 
-/** The company's number as SQL text: it is the one value that is not sent as a parameter (SET takes none). */
-function accountInteger(accountId: number): string {
+/** How a statement says that it found nothing, where no later one is to run: `1 / count(*)`. */
+export const isDivisionByZero = (error: unknown) => isDatabaseError(error) && error.code === '22012';
+
+/** The constraint that an error is about; empty if none. A Citus worker names it only in the message, with the shard's number. */
+export const constraintOf = ({ constraint, message }: pg.DatabaseError): string =>
+  constraint ?? /constraint "([^"]+?)(?:_\d{6,})?"/.exec(message)?.[1] ?? '';
+
+/** Whether the database is unreachable. An error reported by PostgreSQL is about one statement only. */
+export const isDatabaseAway = (error: unknown) => !isDatabaseError(error) && asApiError(error).kind === 'unavailable';
+
+/** Waits for statements in their order, so that the first failure is the one reported: later ones fail because of it. */
+async function inOrder(statements: readonly Promise<unknown>[]): Promise<void> {
+  for (const statement of statements) await statement;
+}
+
+/** The company's number as SQL text. It is the only value that is not a parameter, since SET takes none. */
+export function accountInteger(accountId: number): string {
   if (!Number.isSafeInteger(accountId) || accountId <= 0) throw new Error(`Not a company: ${accountId}`);
   return String(accountId);
 }

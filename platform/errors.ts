@@ -1,5 +1,5 @@
-// Every error a caller can meet: one table from code to HTTP status and tRPC code, and the class that carries one.
-// Public text is for the caller, in Spanish; what only operators may read goes to `cause` and so to the log (ENV-05).
+// Every error that a caller can receive: a table from code to HTTP status and tRPC code, and the error class.
+// The message is for the caller, in Spanish. What only operators may read goes in `cause`, which is logged (ENV-05).
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
@@ -19,22 +19,24 @@ export const ERRORS = {
   unavailable: { status: 503, trpc: 'SERVICE_UNAVAILABLE' },
 } as const;
 
+/** The code of an error. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One problem of an input: the parameter (`datos.funnel_fk`, `detalles[0].cantidad`) and what was expected. ENV-02 */
+/** A problem with an input: the parameter (`datos.funnel_fk`, `detalles[0].cantidad`) and what was expected. ENV-02 */
 export interface FieldProblem {
   campo: string;
   mensaje: string;
 }
 
+/** Optional parts of an ApiError. */
 export interface ApiErrorDetails {
   fields?: FieldProblem[];
   retryAfterSeconds?: number;
-  /** What happened inside; for the log alone. */
+  /** The internal cause, only for the log. */
   cause?: unknown;
 }
 
-/** An error that a door may show as it is. */
+/** An error that may be shown to the caller as it is. */
 export class ApiError extends TRPCError {
   readonly kind: ErrorCode;
   readonly fields: FieldProblem[];
@@ -53,24 +55,33 @@ export class ApiError extends TRPCError {
   }
 }
 
+/** 400 for an answer over 8 MB. The operation builder adds the parameters that make it shorter. FAIR-03 */
+export class AnswerTooLong extends ApiError {
+  constructor(fields: FieldProblem[] = [], narrower = '') {
+    super('badInput', `La respuesta pasaría de 8 MB, lo máximo${narrower}`, { fields });
+  }
+}
+
 const PREFIX = 'Error on service call: ';
 
+/** 401, the same for every cause. */
 export const unauthorized = () => new ApiError('unauthorized', `${PREFIX}API key authentication required`);
 
+/** 403 for a write with a read-only key. */
 export const forbidden = () =>
   new ApiError('forbidden', 'La clave es de solo lectura: esta operación necesita el permiso svc.write');
 
-/** 404 for an identifier that does not resolve, whoever it belongs to (TEN-01). `campo` is the parameter that holds it. */
+/** 404 for an id that does not resolve, the same if it belongs to another company (TEN-01). `campo` is the parameter. */
 export const notFound = (campo: string) => new ApiError('notFound', `No existe el registro indicado en ${campo}`);
 
-/** 503: something that the service stands on is away. */
+/** 503: a dependency of the service is unavailable. */
 export const unavailable = (cause: unknown) =>
   new ApiError('unavailable', 'El servicio no está disponible en este momento', { retryAfterSeconds: 5, cause });
 
 /** 400 for one parameter. */
 export const badField = (campo: string, mensaje: string) => badInput([{ campo, mensaje }]);
 
-/** 400 for all the problems found; the message is the sentence of the first. */
+/** 400 for all problems found; by default the message describes the first. */
 export function badInput(fields: FieldProblem[], message?: string): ApiError {
   const first = fields[0];
   return new ApiError('badInput', message ?? (first ? sentence(first) : 'Datos de entrada no válidos'), { fields });
@@ -92,10 +103,11 @@ const TYPE_NAMES: Record<string, string> = {
   int: 'un número entero',
   boolean: 'true o false',
   object: 'un objeto',
+  record: 'un objeto',
   array: 'una lista',
 };
 
-/** Spanish wording of Zod's problems; a schema's own message wins. */
+/** Spanish texts for Zod's issues. A schema's own message takes precedence. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -129,11 +141,11 @@ function wording(issue: z.core.$ZodRawIssue): string | undefined {
 
 z.config({ customError: wording, jitless: false });
 
-/** Every problem that Zod found, by wire name. */
+/** Zod's issues with the names of the parameters. */
 export const problemsOf = (error: z.core.$ZodError): FieldProblem[] =>
   error.issues.map((issue) => ({ campo: fieldName(issue.path), mensaje: issue.message }));
 
-/** What a door shows for whatever was thrown: an ApiError as it is, anything else as a 500 that tells nothing. */
+/** Converts anything thrown to an error for the caller: an ApiError stays as it is, unknown errors become a 500 without details. */
 export function asApiError(error: unknown): ApiError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ApiError) return cause;
@@ -156,7 +168,7 @@ export function asApiError(error: unknown): ApiError {
   return new ApiError('internal', 'Error interno del servicio', { cause: error });
 }
 
-// Connections lost or refused, server starting or stopping, no free connection in time, lock or statement timeouts.
+// Lost or refused connections, a server that starts or stops, no free connection in time, lock or statement timeouts.
 const AWAY =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08...|57P0[123]|53...|55P03|57014|25P03|25006|40001|40P01)$/;
 const AWAY_TEXT =

@@ -1,8 +1,10 @@
-// Record ids on the wire: one AES-256 block over kind, company and number, so that equal records have equal ids
-// and nothing can be forged, altered or carried to another company or kind (ID-01, ID-02). No table, no lookup.
+// Record ids on the wire: one AES-256 block of kind, company and number. The same record always has the same id, and an id can't be
+// forged, altered or used for another company or kind (ID-01, ID-02). Opening one needs no table and no query.
 import { type Cipheriv, createCipheriv, createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
+import { JsonText } from './json-text.ts';
+import { inSlices } from './slices.ts';
 
-/** Kinds of records with the number that stands for each inside an id (never reused) and the table that holds it. */
+/** Kinds of records, each with its code inside ids (never reused) and its table. */
 export const KINDS = {
   employee: { code: 1, table: 'employees' },
   department: { code: 2, table: 'departments' },
@@ -45,6 +47,7 @@ export const KINDS = {
   treasuryMovement: { code: 39, table: 'treasury_movements' },
 } as const;
 
+/** A kind of record. */
 export type Kind = keyof typeof KINDS;
 
 const BLOCK = 16;
@@ -52,7 +55,7 @@ const SPACED_BLOCK = 18;
 const LENGTH = 23;
 
 interface Key {
-  /** One letter in front of every id made with this key; it tells keys apart after a rotation. */
+  /** The first letter of every id made with this key; tells keys apart after a rotation. */
   version: string;
   cipher: Cipheriv;
   decipher: Decipheriv;
@@ -70,7 +73,7 @@ function expandKey(secret: string): Key {
 
 const WORD = 2 ** 32;
 
-/** Two bytes of kind, six of company, eight of number. */
+/** Two bytes for the kind, six for the company, eight for the number. */
 function writeBlock(block: DataView, offset: number, code: number, account: number, number: number) {
   block.setUint16(offset, code);
   block.setUint16(offset + 2, Math.floor(account / WORD));
@@ -82,17 +85,35 @@ function writeBlock(block: DataView, offset: number, code: number, account: numb
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length);
 
 /**
- * Stands before and after an id in JSON text that the database writes: `<code of its kind>:<number>`. Inside a text of JSON a
- * tab is escaped, so that nobody's data can be taken for an id.
+ * Encloses each id, `<code of its kind>:<number>`, in JSON text that the database writes. JSON escapes tabs in strings, so stored
+ * texts can't be mistaken for ids.
  */
 export const ID_MARK = '\t';
 
-/** Seals and opens the ids of every company, with one key or several (the newest first). */
+/** An id in that form. */
+export const markedId = (kind: Kind, number: number): JsonText<number> =>
+  new JsonText(`${ID_MARK}${KINDS[kind].code}:${number}${ID_MARK}`);
+
+/** About how many characters are sealed at a time. */
+const PART = 2 ** 16;
+
+/** Splits marked text into parts, never inside an id. */
+function* partsOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const mark = text.indexOf(ID_MARK, from + PART);
+    // A digit follows an opening mark, never a closing one.
+    const to = mark < 0 ? text.length : /\d/.test(text.charAt(mark + 1)) ? mark : mark + 1;
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+/** Seals and opens the ids of every company. */
 export class Ids {
   readonly #newest: Key;
   readonly #keys: Key[];
 
-  /** `secrets`: at least one; ids are made with the first and opened with any (ID-02: rotation). */
+  /** `secrets`: at least one, newest first. Ids are sealed with the first and opened with any (rotation, ID-02). */
   constructor(secrets: readonly string[]) {
     this.#keys = secrets.map(expandKey);
     const [newest] = this.#keys;
@@ -109,18 +130,32 @@ export class Ids {
     );
   }
 
-  /** JSON text whose ids are marked, with each of them sealed. */
-  sealMarked(account: number, text: string): string {
+  /** Seals every marked id in JSON text; long text in slices. */
+  async sealMarked(account: number, text: string): Promise<string> {
+    if (text.length <= PART) return this.#sealPart(account, text);
+    const sealed: string[] = [];
+    await inSlices(partsOf(text), (part) => sealed.push(this.#sealPart(account, part)));
+    return sealed.join('');
+  }
+
+  #sealPart(account: number, text: string): string {
     const pieces = text.split(ID_MARK);
+    // Neighbouring rows often refer to the same records.
+    const places = new Map<string, number>();
     const codes: number[] = [];
     const numbers: number[] = [];
     for (let index = 1; index < pieces.length; index += 2) {
       const id = pieces[index] ?? '';
+      if (places.has(id)) continue;
+      places.set(id, codes.length);
       const colon = id.indexOf(':');
       codes.push(Number(id.slice(0, colon)));
       numbers.push(Number(id.slice(colon + 1)));
     }
-    for (const [index, sealed] of this.#seal(account, codes, numbers).entries()) pieces[2 * index + 1] = `"${sealed}"`;
+    const sealed = this.#seal(account, codes, numbers);
+    for (let index = 1; index < pieces.length; index += 2) {
+      pieces[index] = `"${sealed[places.get(pieces[index] ?? '') ?? 0]}"`;
+    }
     return pieces.join('');
   }
 
@@ -130,7 +165,7 @@ export class Ids {
     const blocks = viewOf(plain);
     for (const [index, code] of codes.entries()) writeBlock(blocks, index * BLOCK, code, account, numbers[index] ?? 0);
     const sealed = cipher.update(plain);
-    // The cost is in the calls: Base64 goes by three bytes, so with two more after each block one call writes all of them.
+    // Base64 encodes groups of three bytes. Two padding bytes after each 16-byte block let one call encode all blocks.
     const spaced = Buffer.alloc(codes.length * SPACED_BLOCK);
     for (let index = 0; index < sealed.length; index++) {
       spaced[index + Math.floor(index / BLOCK) * (SPACED_BLOCK - BLOCK)] = sealed[index] ?? 0;
@@ -145,8 +180,8 @@ export class Ids {
   }
 
   /**
-   * The number behind a sealed id or a legacy numeric one (a number or its digits; ID-03). Undefined for anything else:
-   * altered, truncated, of another company or of another kind. Whether the record exists is not known here.
+   * The number of a sealed id or of a legacy numeric one (a number or its digits; ID-03). Undefined for anything else: altered,
+   * truncated, of another company or another kind. It does not check that the record exists.
    */
   open(account: number, kind: Kind, value: string | number): number | undefined {
     if (typeof value === 'number' || /^\d{1,16}$/.test(value)) {

@@ -1,6 +1,7 @@
-// JSON that is text already: what the database wrote, or what an earlier call answered, goes on without being read.
+// JSON kept as text: what the database wrote, or an earlier answer, is passed on without parsing.
+import { AnswerTooLong } from './errors.ts';
 
-/** A value as its JSON text, in one line. */
+/** A value as JSON text on one line. */
 export class JsonText<Value = unknown> {
   readonly text: string;
 
@@ -12,17 +13,18 @@ export class JsonText<Value = unknown> {
     return JSON.parse(this.text);
   }
 
-  /** For who makes JSON of what it stands in. */
+  /** For JSON.stringify of an object that contains it. */
   toJSON(): Value {
     return this.parse();
   }
 }
 
+/** The JSON text of a value. */
 export const jsonText = <Value>(value: Value): JsonText<Value> => new JsonText(JSON.stringify(value) ?? 'null');
 
 type Properties<Value> = { [Name in keyof Value]: Value[Name] | JsonText<Value[Name]> };
 
-/** An object, of whose properties some are text already. Put together without copying what is long. */
+/** An object some of whose properties are JSON text already. Long texts are not copied. */
 export function jsonObject<Value extends object>(properties: Properties<Value>): JsonText<Value> {
   let text = '';
   for (const [name, value] of Object.entries(properties)) {
@@ -32,10 +34,21 @@ export function jsonObject<Value extends object>(properties: Properties<Value>):
   return new JsonText(`${text || '{'}}`);
 }
 
-/** The element of a list of one; undefined of none. */
-export const onlyOf = <Value>({ text }: JsonText<Value[]>): JsonText<Value> | undefined =>
-  text === '[]' ? undefined : new JsonText(text.slice(1, -1));
+/** A list of what is text already. */
+export const listOfTexts = <Value>(items: readonly JsonText<Value>[]): JsonText<Value[]> =>
+  new JsonText(`[${items.map(({ text }) => text).join(',')}]`);
 
-/** An object with more properties. */
+/** The object with more properties. */
 export const withMore = <Value, More extends object>({ text }: JsonText<Value>, more: More): JsonText<Value & More> =>
   new JsonText(`${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`);
+
+/** Maximum size of an answer in bytes: 8 MB. FAIR-03 */
+export const LONGEST_ANSWER = 8_000_000;
+
+/** Returns the text; throws AnswerTooLong if it is too long. */
+export function notTooLong<Text extends JsonText>(json: Text): Text {
+  const { text } = json;
+  // A UTF-16 code unit is at most three bytes of UTF-8, so shorter texts need no exact count.
+  if (text.length * 3 > LONGEST_ANSWER && Buffer.byteLength(text) > LONGEST_ANSWER) throw new AnswerTooLong();
+  return json;
+}

@@ -1,21 +1,37 @@
-// Figures for Prometheus: calls by operation, door and outcome, their latency, the pool, the quota, and the process itself.
-// No company appears in them: who reads the metrics is not who reads a company's data.
+// Metrics for Prometheus: calls by operation, door and outcome, their latency, the pool, the quota and the process.
+// They name no company: readers of metrics may not have access to companies' data.
 import type pg from 'pg';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Door } from './context.ts';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Door } from './audit.ts';
 
-/** One call of an operation, answered. */
+/** An answered call of an operation. */
 export interface AnsweredCall {
-  /** The v0 alias, as in the log and the audit. */
+  /** The v0 alias, also used in the log and the audit. */
   operation: string;
   door: Door;
-  /** The `errorCode` of the answer; 200 where it succeeded. */
+  /** The `errorCode` of the answer; 200 on success. */
   status: number;
   milliseconds: number;
 }
 
 const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** The metrics of a process at a moment, to be sent to another one. */
+export type MetricsSnapshot = readonly object[];
+
+/** Adds up what several processes counted. */
+const added = (snapshots: readonly MetricsSnapshot[]) => AggregatorRegistry.aggregate([...snapshots]);
+
+/** The sum in Prometheus' text format. */
+export const sumOfMetrics = (snapshots: readonly MetricsSnapshot[]): Promise<string> => added(snapshots).metrics();
+
+/** The counts in these snapshots, without what a process that has ended no longer has: memory, connections. */
+export const countsOf = (snapshots: readonly MetricsSnapshot[]): MetricsSnapshot =>
+  added(snapshots)
+    .getMetricsAsArray()
+    .filter((metric: object) => 'type' in metric && (metric.type === 'counter' || metric.type === 'histogram'));
+
+/** The metrics of one process. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #calls = this.#own(
@@ -75,35 +91,44 @@ export class Metrics {
         },
       }),
     );
-    // The process and its event loop: memory, CPU, lag, garbage collection.
+    // Memory, CPU, event-loop lag, garbage collection.
     collectDefaultMetrics({ register: this.#registry });
   }
 
+  /** Counts a call and its duration. */
   callAnswered({ operation, door, status, milliseconds }: AnsweredCall): void {
     this.#calls.inc({ operation, door, outcome: status });
     this.#callSeconds.observe({ operation, door }, milliseconds / 1000);
   }
 
-  /** `route` is the pattern, never the address: addresses are without number, and hold ids. */
+  /** `route` is the pattern, not the URL: URLs are unlimited in number and contain ids. */
   requestAnswered(method: string, route: string, status: number): void {
     this.#requests.inc({ method, route, status });
   }
 
+  /** Counts a call against the quota. */
   quotaAsked(result: 'counted' | 'refused'): void {
     this.#quota.inc({ result });
   }
 
+  /** Counts a read that allows a lag. */
   replicaAsked(result: 'answered' | 'behind' | 'away'): void {
     this.#replica.inc({ result });
   }
 
+  /** The content type of `text`. */
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** All of it in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** All metrics for `sumOfMetrics`. */
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.#registry.getMetricsAsJSON();
   }
 
   #own<M extends Counter | Histogram | Gauge>(metric: M): M {

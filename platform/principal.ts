@@ -1,16 +1,16 @@
-// Who calls: with grants.ts the one place where a company comes from (TEN-01). API keys are verified here against their hashes;
-// whether a key is still live is checked again inside each call's own transaction (database.ts), so that a process
-// may remember for a few seconds what a key maps to without ever honouring a revoked one.
+// Authenticates callers by API key. A call's company comes only from here and from grants.ts (TEN-01). A process caches keys for a
+// few seconds; every call's transaction checks again that the key is live (database.ts), so a revoked key never works.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { Credential, Database } from './database.ts';
-import { ApiError, unauthorized } from './errors.ts';
+import { unauthorized } from './errors.ts';
+import type { Guesses } from './guesses.ts';
 
+/** A permission of a credential. */
 export type Scope = 'svc.read' | 'svc.write';
 
-/** The company a call acts on, and what it may do there. */
+/** The company of a call, and what the caller may do there. */
 export interface Principal {
   accountId: number;
   timeZone: string;
@@ -22,6 +22,7 @@ export interface Principal {
   actor: string;
 }
 
+/** An API key as sent. */
 export interface Credentials {
   key: string | undefined;
   secret: string | undefined;
@@ -36,10 +37,14 @@ interface KnownKey {
 }
 
 const REMEMBER_MS = 5_000;
+const SEEN_MS = 3_600_000;
 const NOTE_USE_EVERY_SECONDS = 60;
 const NO_HASH = Buffer.alloc(32);
 
-/** Secrets are 256 random bits, so that one pass of SHA-256 is enough. AUTH-03 */
+/** The columns of a company that a principal needs. */
+export const ACCOUNT_COLUMNS = ['time_zone', 'multi_format_stock', 'quota_per_minute'] as const;
+
+/** Secrets have 256 random bits, so one pass of SHA-256 is enough. AUTH-03 */
 export const hashSecret = (secret: string) => hash('sha256', secret, 'buffer');
 
 /** A new API key with its secret. */
@@ -48,20 +53,23 @@ export const newKey = () => ({
   secret: `sk_${randomBytes(32).toString('base64url')}`,
 });
 
+/** Verifies API keys. */
 export class Keys {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #failuresPerMinute: number;
+  readonly #guesses: Guesses;
   readonly #known = new LRUCache<string, KnownKey>({ max: 10_000, ttl: REMEMBER_MS });
+  /** Hashes of secrets that were right in the last hour. They only skip the queue of guesses; they do not authenticate. */
+  readonly #seen = new LRUCache<string, Buffer>({ max: 10_000, ttl: SEEN_MS });
   readonly #notes = new Set<Promise<void>>();
 
-  constructor(database: Database, clock: Clock, failuresPerMinute: number) {
+  constructor(database: Database, clock: Clock, guesses: Guesses) {
     this.#database = database;
     this.#clock = clock;
-    this.#failuresPerMinute = failuresPerMinute;
+    this.#guesses = guesses;
   }
 
-  /** The principal of a key and its secret. 401 for anything else, always the same; 429 after too many. AUTH-01, AUTH-05 */
+  /** The principal of a key and its secret. Throws 401, the same for every cause; 429 after too many. AUTH-01, AUTH-05 */
   async authenticate({ key, secret, address }: Credentials): Promise<Principal> {
     if (!key || !secret) throw unauthorized();
     const hash = hashSecret(secret);
@@ -69,17 +77,22 @@ export class Keys {
     if (remembered && timingSafeEqual(hash, remembered.secretHash) && !this.#expired(remembered)) {
       return remembered.principal;
     }
-    // Whatever is wrong, the same work is done: an unknown key and a wrong secret take the same time.
-    await this.#refuseGuessing(address);
-    const row = await this.#find(key);
-    const right = timingSafeEqual(hash, row?.secretHash ?? NO_HASH);
-    if (!row || !right || this.#expired(row)) {
-      await this.#noteFailure(address);
-      throw unauthorized();
-    }
+    const seen = this.#seen.get(key);
+    const row = await this.#guesses.attempt({
+      address,
+      credential: `${key} ${hash.toString('base64')}`,
+      // Someone who is guessing does not know a secret that was accepted before.
+      proven: seen !== undefined && timingSafeEqual(hash, seen),
+      // An unknown key and a wrong secret do the same work, so they take the same time.
+      find: async () => {
+        const row = await this.#find(key);
+        const right = timingSafeEqual(hash, row?.secretHash ?? NO_HASH);
+        return row && right && !this.#expired(row) ? row : undefined;
+      },
+    });
     const { accountId, keyId, lastUsedAt, scopes, secretHash, expiresAt } = row;
     const account = await this.#database.transaction(accountId, {}, (db) =>
-      db.selectFrom('accounts').selectAll().where('id', '=', accountId).executeTakeFirstOrThrow(),
+      db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('id', '=', accountId).executeTakeFirstOrThrow(),
     );
     if (!lastUsedAt || this.#secondsSince(lastUsedAt) > NOTE_USE_EVERY_SECONDS) this.#noteUse(accountId, keyId);
     const principal: Principal = {
@@ -92,15 +105,16 @@ export class Keys {
       actor: `key:${keyId}`,
     };
     this.#known.set(key, { principal, secretHash, expiresAt });
+    this.#seen.set(key, secretHash);
     return principal;
   }
 
-  /** What was remembered of this key is no longer so. */
+  /** Removes the key from the cache. */
   forget({ key = '' }: Credentials): void {
     this.#known.delete(key);
   }
 
-  /** Waits for what was still to be written. */
+  /** Waits for pending writes of `last_used_at`. */
   async close(): Promise<void> {
     await Promise.all(this.#notes);
   }
@@ -110,7 +124,12 @@ export class Keys {
 
   async #find(key: string) {
     const found = await this.#database.lookup({ api_key: key }, (db) =>
-      db.selectFrom('api_keys').selectAll().where('key', '=', key).where('revoked_at', 'is', null).executeTakeFirst(),
+      db
+        .selectFrom('api_keys')
+        .select(['account_id', 'id', 'secret_hash', 'expires_at', 'last_used_at', 'can_write'])
+        .where('key', '=', key)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst(),
     );
     return (
       found && {
@@ -139,30 +158,5 @@ export class Keys {
       .catch(() => {})
       .finally(() => this.#notes.delete(note));
     this.#notes.add(note);
-  }
-
-  async #refuseGuessing(address: string): Promise<void> {
-    const recent = await this.#database.service
-      .selectFrom('failed_attempts')
-      .select(['failures', 'starts_at'])
-      .where('address', '=', address)
-      .executeTakeFirst();
-    if (!recent || recent.failures < this.#failuresPerMinute) return;
-    const wait = 60 - this.#secondsSince(recent.starts_at);
-    if (wait > 0) {
-      throw new ApiError('quotaSpent', 'Demasiados intentos con claves no válidas desde esta dirección', {
-        retryAfterSeconds: Math.ceil(wait),
-      });
-    }
-  }
-
-  async #noteFailure(address: string): Promise<void> {
-    const now = this.#clock.now().toString();
-    await sql`insert into failed_attempts (address, starts_at, failures) values (${address}, ${now}, 1)
-      on conflict (address) do update set
-        failures = case when failed_attempts.starts_at <= excluded.starts_at - interval '1 minute' then 1
-                        else failed_attempts.failures + 1 end,
-        starts_at = case when failed_attempts.starts_at <= excluded.starts_at - interval '1 minute' then excluded.starts_at
-                         else failed_attempts.starts_at end`.execute(this.#database.service);
   }
 }

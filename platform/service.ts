@@ -1,35 +1,44 @@
-// Puts the parts of a running service together, for the server, the commands and the tests alike.
-import { randomBytes } from 'node:crypto';
+// Assembles a running service, for the server and the tests.
 import type { Logger } from 'pino';
+import { AnonymousCalls } from './anonymous.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Service } from './context.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { Guesses } from './guesses.ts';
+import { readyIdKeys } from './id-keys.ts';
 import { Ids } from './ids.ts';
+import { KnownBrowsers } from './known-browsers.ts';
+import { NewIds } from './new-ids.ts';
 import { Keys } from './principal.ts';
 import { postgresQuotaStore, Quota, redisQuotaStore } from './quota.ts';
+import { Readiness } from './readiness.ts';
 import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
+import { companyTurns } from './turns.ts';
 
+/** Settings of a service. */
 export interface ServiceOptions {
   database: DatabaseOptions;
-  /** A streaming replica of the database, for the reads whose callers allow a lag. */
+  /** A streaming replica of the database, for reads whose callers allow a lag. */
   replicaUrl?: string | undefined;
   log: Logger;
   clock?: Clock;
-  /** Newest first; without any, one is made and kept in the database. */
+  /** Newest first. Default: one is generated and stored in the database. */
   idKeys?: string[];
-  /** The address from outside; the server fills in where it listens when there is none. */
+  /** The public address. By default the server sets it to where it listens. */
   baseUrl?: string;
   redisUrl?: string;
   quotaPerMinute?: number;
   failedKeysPerMinute?: number;
+  /** Requests without credentials that a network may send in a minute. */
+  anonymousPerMinute?: number;
   checkOutputs?: boolean;
-  /** Count for Prometheus. */
+  /** Collects metrics for Prometheus. */
   metrics?: boolean;
   idempotencyWaitMs?: number;
 }
 
-/** A service on a migrated database. `close` waits for what is under way. */
+/** Opens a service on a migrated database. `close` waits for work in progress. */
 export async function openService(options: ServiceOptions): Promise<Service & { close(): Promise<void> }> {
   const { log, clock = systemClock } = options;
   const database = new Database({
@@ -41,21 +50,31 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     const store = options.redisUrl
       ? await redisQuotaStore(options.redisUrl, (error) => log.warn({ err: error }, 'Redis connection'))
       : postgresQuotaStore(database);
-    const keys = new Keys(database, clock, options.failedKeysPerMinute ?? 20);
+    const guesses = new Guesses(database, clock, options.failedKeysPerMinute ?? 20);
+    const keys = new Keys(database, clock, guesses);
     const quota = new Quota(store, clock, options.quotaPerMinute ?? 1200);
-    const secrets = options.idKeys ?? [await keptIdKey(database)];
+    const secrets = await readyIdKeys(database, options.idKeys);
     const metrics = options.metrics ? new (await import('./metrics.ts')).Metrics(database.pool) : undefined;
     const { replicaUrl } = options;
     const replica = replicaUrl
       ? new Replica(database, { ...options.database, url: replicaUrl }, log, metrics)
       : undefined;
+    const readiness = new Readiness(options.database.url, store);
+    const { companyQueue } = options.database;
     return {
       database,
+      reports: companyTurns(1, companyQueue),
+      batches: companyTurns(1, companyQueue),
       replica,
+      readiness,
       ids: new Ids(secrets),
       keys,
+      guesses,
       quota,
+      anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
+      newIds: new NewIds(database),
+      knownBrowsers: new KnownBrowsers(secrets),
       baseUrl: options.baseUrl ?? '',
       clock,
       log,
@@ -66,6 +85,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
         await replica?.close();
         await keys.close();
         await quota.close();
+        await readiness.close();
         await database.close();
       },
     };
@@ -73,20 +93,4 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     await database.close();
     throw error;
   }
-}
-
-/** The id key that lives in the database, so that every process and every backup has the same. */
-export async function keptIdKey(database: Database): Promise<string> {
-  const name = 'id_key';
-  await database.service
-    .insertInto('service_secrets')
-    .values({ name, value: randomBytes(32).toString('base64url') })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const { value } = await database.service
-    .selectFrom('service_secrets')
-    .select('value')
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
-  return value;
 }

@@ -1,6 +1,7 @@
-// Addresses that open one file for a while without a key: they carry what they open, until when, and a signature.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+// Links that download one file without an API key for a while. A link carries the file, its expiry and a signature.
+import { Signer } from './signer.ts';
 
+/** The file that a link opens. */
 export interface LinkTarget {
   accountId: number;
   attachmentId: number;
@@ -8,36 +9,26 @@ export interface LinkTarget {
 
 const MINUTES = 10;
 
+/** Signs and verifies links. */
 export class SignedLinks {
-  readonly #keys: Buffer[];
+  readonly #signer: Signer;
 
-  /** `secrets`: those of the ids, the newest first; links signed with any are honoured. */
+  /** `secrets`: the id keys, newest first; links signed with any of them are valid. */
   constructor(secrets: readonly string[]) {
-    this.#keys = secrets.map((secret) => createHmac('sha256', secret).update('albaran link key').digest());
+    this.#signer = new Signer(secrets, 'albaran link key');
   }
 
-  /** The token of an address that is good for ten minutes. */
+  /** The token of a link that works for ten minutes. */
   sign({ accountId, attachmentId }: LinkTarget, now: Temporal.Instant): string {
     const until = now.add({ minutes: MINUTES }).epochMilliseconds;
-    const payload = [accountId, attachmentId, until].map((part) => part.toString(36)).join('.');
-    return `${payload}.${this.#signature(payload, 0)}`;
+    return this.#signer.sign([accountId, attachmentId, until].map((part) => part.toString(36)).join('.'));
   }
 
-  /** What a token opens; undefined when it was altered or its time is over. */
+  /** The file of a token; undefined if the token is altered or expired. */
   open(token: string, now: Temporal.Instant): LinkTarget | undefined {
-    const [payload = '', signature = ''] = token.split(/\.(?=[^.]*$)/);
-    const given = Buffer.from(signature);
-    const signed = this.#keys.some((_, index) => {
-      const expected = Buffer.from(this.#signature(payload, index));
-      return expected.length === given.length && timingSafeEqual(expected, given);
-    });
+    const payload = this.#signer.open(token);
+    if (payload === undefined) return undefined;
     const [accountId = 0, attachmentId = 0, until = 0] = payload.split('.').map((part) => Number.parseInt(part, 36));
-    return signed && until > now.epochMilliseconds ? { accountId, attachmentId } : undefined;
-  }
-
-  #signature(payload: string, index: number): string {
-    const key = this.#keys[index];
-    if (!key) throw new Error('Links need at least one key');
-    return createHmac('sha256', key).update(payload).digest('base64url');
+    return until > now.epochMilliseconds ? { accountId, attachmentId } : undefined;
   }
 }

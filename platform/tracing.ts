@@ -1,5 +1,5 @@
-// Spans for OpenTelemetry. What is written here against its API costs next to nothing until a process starts an exporter
-// (server/tracing.ts); then a request, the operations in it and the statements of those are one trace.
+// OpenTelemetry spans. They cost almost nothing until the process starts an exporter (server/tracing.ts). Then a request, its
+// operations and their statements are one trace.
 import {
   type Attributes,
   context,
@@ -12,21 +12,21 @@ import {
 } from '@opentelemetry/api';
 
 const tracer = trace.getTracer('albaran');
-/** While nobody asks for spans, a call is spared even the empty ones. */
-let wanted = false;
+/** Whether to create spans. Without an exporter even empty ones are skipped. */
+let enabled = false;
 
-/** Spans are made from now on. */
-export function wantSpans(): void {
-  wanted = true;
+/** Starts creating spans. */
+export function enableSpans(): void {
+  enabled = true;
 }
 
-/** Runs `work` inside a span, which ends with it; a failure is marked on the span and passed on. */
+/** Runs `work` inside a span. A failure is recorded on the span and rethrown. */
 export function traced<T>(
   name: string,
   { kind = SpanKind.INTERNAL, attributes }: { kind?: SpanKind; attributes: Attributes },
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!wanted) return work();
+  if (!enabled) return work();
   return tracer.startActiveSpan(name, { kind, attributes }, async (span) => {
     try {
       return await work();
@@ -46,7 +46,7 @@ const getter: TextMapGetter<Headers> = {
   get: (headers, name) => headers[name],
 };
 
-/** Starts a request's span, in the trace that its `traceparent` names if it brings one, and goes on inside it. */
+/** Starts a request's span, in the trace of its `traceparent` header if it has one, and calls `goOn` inside it. */
 export function traceRequest(headers: Headers, attributes: Attributes, goOn: () => void): Span {
   const caller = propagation.extract(context.active(), headers, getter);
   const span = tracer.startSpan('HTTP', { kind: SpanKind.SERVER, attributes }, caller);

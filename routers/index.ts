@@ -1,6 +1,7 @@
 // Every operation, by area and resource: `products.list` is the tRPC path and the client's `client.products.list`.
 import { account } from './account/index.ts';
 import { catalogue } from './catalogue/index.ts';
+import { clients } from './clients/index.ts';
 import { crm } from './crm/index.ts';
 import { router } from './operation.ts';
 import { projects } from './projects/index.ts';
@@ -11,11 +12,12 @@ import { time } from './time/index.ts';
 import { treasury } from './treasury/index.ts';
 
 /** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
-export const areas = { crm, catalogue, sales, recurring, purchases, projects, time, treasury, account };
+export const areas = { crm, catalogue, clients, sales, recurring, purchases, projects, time, treasury, account };
 
 export const appRouter = router({
   ...crm,
   ...catalogue,
+  ...clients,
   ...sales,
   ...recurring,
   ...purchases,

@@ -1,5 +1,5 @@
-// Before `npm start` and `npm test`: installs what package-lock.json asks for if node_modules holds something else.
-// Runs on whatever Node the machine has (20 or later), as the one the project runs on may be what is yet to be installed.
+// Runs before `npm start` and `npm test`: installs the packages of package-lock.json if node_modules differs from it.
+// It runs on the machine's own Node (20 or later), because the project's Node may not be installed yet.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ const reason = whyInstall();
 if (reason) process.exitCode = install(reason);
 
 /**
- * npm leaves what it installed in node_modules/.package-lock.json, last of all. Its packages are compared, not its date: a
- * clone, a checkout or a restored cache give every file a new one.
+ * npm's last step writes what it installed to node_modules/.package-lock.json. The packages are compared, not the file's date: a
+ * clone, a checkout or a restored cache changes the dates.
  * @returns {string | undefined}
  */
 function whyInstall() {
@@ -20,10 +20,10 @@ function whyInstall() {
   if (!wanted) return undefined;
   const installed = packagesOf(join(root, 'node_modules', '.package-lock.json'));
   if (!installed) return 'there is no complete node_modules';
-  // An installation without the development packages is enough to start, where the machine's own Node is.
+  // Starting does not need the development packages if the machine's Node is new enough.
   const devNeeded = process.env.npm_lifecycle_event === 'pretest' || Number(process.versions.node.split('.')[0]) < 26;
   for (const [path, { version, integrity, optional, dev, devOptional, link }] of Object.entries(wanted)) {
-    if (link || !path.includes('node_modules/')) continue; // Not npm's to download.
+    if (link || !path.includes('node_modules/')) continue; // npm does not download it.
     const present = installed[path];
     if (!present && (optional || ((dev || devOptional) && !devNeeded))) continue;
     if (!present) return `${path} is missing`;
@@ -36,7 +36,8 @@ function whyInstall() {
 
 /**
  * @param {string} file
- * @returns {Record<string, { version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean, link?: boolean }> | undefined}
+ * @returns {Record<string, { version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean,
+ *   link?: boolean }> | undefined}
  */
 function packagesOf(file) {
   try {
@@ -49,11 +50,11 @@ function packagesOf(file) {
 /** @param {string} why */
 function install(why) {
   console.error(`Installing packages (npm ci): ${why}`);
-  // npm hands its own options down as npm_config_*. Those that were meant for `npm start` must not change what `npm ci` does.
+  // npm passes its options on as npm_config_*. Options given to `npm start` must not change what `npm ci` does.
   const notForUs =
     /^npm_config_(dry_run|global|location|package_lock_only|workspaces?|include_workspace_root|omit|include|only|also|production)$/i;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !notForUs.test(name)));
-  // The node in node_modules/.bin is about to be deleted: neither npm nor the packages' own scripts may run on it.
+  // `npm ci` deletes node_modules/.bin/node: neither npm nor install scripts may run on it.
   const bin = join(root, 'node_modules', '.bin');
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
   env[path] = (env[path] ?? '')

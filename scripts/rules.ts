@@ -1,9 +1,9 @@
-// `npm run rules`: which rules no passing test proves. A test proves a rule by carrying its id in its title, `[CAL-03]`;
-// test/rules.json lists the ids there are. Reads a report of vitest's JSON reporter, or runs the tests for one.
+// `npm run rules`: lists the rules that no passing test covers. A test covers a rule if its title has the rule's id, `[CAL-03]`.
+// test/rules.json lists all ids. Reads a report of vitest's JSON reporter, or runs the tests to get one.
 //
 //   npm run rules                    run the tests, then report
-//   npm run rules -- report.json     report on a run that was made before
-//   npm run rules -- --strict        fail when anything is amiss
+//   npm run rules -- report.json     report on an earlier run
+//   npm run rules -- --strict        fail if a rule has no passing test, an id is unknown or a test fails
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,13 +49,13 @@ console.log(`\n${known.size - unproven.length} of ${known.size} rules proven by 
 if (unproven.length > 0) console.log(`Without a passing test: ${unproven.join(', ')}`);
 if (values.strict && (unproven.length > 0 || unknown.length > 0 || failing.size > 0)) process.exitCode = 1;
 
-/** The ids in a title's square brackets, each once. */
+/** The distinct ids in a title's square brackets. */
 function idsIn(title: string): Set<string> {
   const brackets = [...title.matchAll(/\[([^\]]*)\]/g)].map(([, inside = '']) => inside);
   return new Set(brackets.flatMap((inside) => inside.match(/\b[A-Z]{2,4}-\d\d\b/g) ?? []));
 }
 
-/** The JSON report of a run of every test. Tests that fail are part of the report. */
+/** Runs every test and returns the JSON report, failed tests included. */
 function runTests(): string {
   const folder = mkdtempSync(join(tmpdir(), 'albaran-rules-'));
   const file = join(folder, 'report.json');

@@ -1,5 +1,5 @@
-// docs/specification.md: every operation with where it is reached, which rules it keeps and which tests hold it to them.
-// All of it is read from the code: the table of operations, the comment above each, and the paths that the tests call.
+// docs/specification.md: every operation with its paths, rules and tests. It is generated from the table of operations, the
+// comment above each operation, and the paths that the tests call.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Operation, operations } from '../bridges/operations.ts';
@@ -10,6 +10,7 @@ const textsOf = (pattern: string) =>
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
+/** The text of the page. */
 export function specificationPage(): string {
   const sources = textsOf('routers/*/*.ts');
   const tests = textsOf('test/operations/**/*.test.ts');
@@ -43,7 +44,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** The ids in the comment above the operation; \`FIC-01..04\` stands for all four. */
+/** The ids in the comment above the operation; \`FIC-01..04\` means all four. */
 function rulesIn(text: string): string[] {
   const before = text.slice(0, text.search(/= operation\(/));
   const comment = before.slice(before.lastIndexOf('/**'));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx albaran ...`. Plain JavaScript, because the Node that npx finds may be too old to read the rest: then it hands over to
-// the one that was installed with the project.
+// `npx albaran ...`. Plain JavaScript, because npx may run it on a Node that is too old for the rest. Then it starts the Node that
+// was installed with the project.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// `albaran ...`: which command is called, and how it ends: 0 well, 1 it failed, 2 it was asked for in a wrong way.
+// `albaran ...`: finds and runs the command. Exit codes: 0 success, 1 failure, 2 wrong arguments.
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { commandTools, type Interruption } from './command.ts';
@@ -10,6 +10,8 @@ import { addCheck } from './commands/check.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDistribute } from './commands/distribute.ts';
 import { addExport } from './commands/export.ts';
+import { addIdKeyForget } from './commands/id-key-forget.ts';
+import { addIdKeyList } from './commands/id-key-list.ts';
 import { addImport } from './commands/import.ts';
 import { addKeyCreate } from './commands/key-create.ts';
 import { addKeyList } from './commands/key-list.ts';
@@ -23,15 +25,20 @@ import { addUserGrant } from './commands/user-grant.ts';
 import { addUserLeave } from './commands/user-leave.ts';
 import { addUserPassword } from './commands/user-password.ts';
 import { Failure, Interrupted } from './failure.ts';
+import { complaints, isOutputFailure, output } from './output.ts';
 
-/** Every command; none has run. */
+/** The command line with every command. */
 export function makeProgram(interruption: Interruption): Command {
   const program = new Command('albaran')
     .description('The albaran service and its companies. Settings come from the environment: docs/configuration.md')
     .version(manifest.version)
     .option('--json', 'answer in JSON, errors too')
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(--help tells more)')
+    .configureOutput({
+      writeOut: (text) => output.say(text.trimEnd()),
+      writeErr: (text) => complaints.say(text.trimEnd()),
+    })
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   const tools = commandTools(program, interruption);
   for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addCheck, addDistribute])
@@ -40,6 +47,8 @@ export function makeProgram(interruption: Interruption): Command {
   for (const add of [addAccountCreate, addAccountSet, addAccountList, addAccountDelete]) add(account, tools);
   const key = program.command('key').description('API keys of a company');
   for (const add of [addKeyCreate, addKeyList, addKeyRevoke]) add(key, tools);
+  const idKey = program.command('id-key').description('keys that record ids are sealed with (ID_KEYS)');
+  for (const add of [addIdKeyList, addIdKeyForget]) add(idKey, tools);
   const user = program.command('user').description('people who sign in, and the companies they belong to');
   for (const add of [addUserCreate, addUserPassword, addUserGrant, addUserLeave]) add(user, tools);
   const person = program.command('person').description('people in the data of a company');
@@ -47,7 +56,7 @@ export function makeProgram(interruption: Interruption): Command {
   return program;
 }
 
-/** Runs one command. Answers the exit code; what was to be said is printed. */
+/** Runs one command and prints its output. Returns the exit code. */
 export async function runCommandLine(args: readonly string[], interruption: Interruption): Promise<number> {
   const { stop } = interruption;
   const program = makeProgram(interruption);
@@ -59,11 +68,11 @@ export async function runCommandLine(args: readonly string[], interruption: Inte
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (stop.reason instanceof Interrupted) return stop.reason.exitCode;
-    // What nobody caught is why the rest failed.
+    // An uncaught error comes first: other failures follow from it.
     const failure = failureOf(stop.aborted ? stop.reason : error);
     if (failure.lines.length === 0) return failure.exitCode;
-    if (program.opts().json) console.log(JSON.stringify(failure.json));
-    else for (const line of failure.lines) console.error(line);
+    if (program.opts().json) output.say(JSON.stringify(failure.json));
+    else for (const line of failure.lines) complaints.say(line);
     return failure.exitCode;
   }
 }
@@ -71,8 +80,8 @@ export async function runCommandLine(args: readonly string[], interruption: Inte
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  // Whoever read our output has had enough of it (`| head`).
-  if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return new Failure([]);
+  // Output failures are reported when the process ends.
+  if (isOutputFailure(error)) return new Failure([]);
   const debug = ['debug', 'trace'].includes(process.env.LOG_LEVEL ?? '');
   return new Failure(debug && stack ? stack : `Failed: ${message} (LOG_LEVEL=debug tells where)`, {
     json: { error: message },

@@ -1,63 +1,83 @@
-// What every command stands on: the settings, the database for as long as it takes, and how it answers (text for people,
-// JSON with --json). What a command does is in commands/.
+// Shared by the commands: the settings, the database connection, and the output (text, or JSON with --json). The commands are in
+// commands/.
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Author } from '../platform/audit.ts';
 import { Database } from '../platform/database.ts';
 import { type Config, readConfig } from './config.ts';
+import { Failure } from './failure.ts';
 import { openDatabase, usable } from './open-database.ts';
+import { complaints, output } from './output.ts';
 
-/** How the process is asked to end: `stop` with what it is doing brought to a good end, `hurry` at once. */
+/** Signals to end the process: `stop` after finishing work in progress, `hurry` at once. */
 export interface Interruption {
   stop: AbortSignal;
   hurry: AbortSignal;
 }
 
+/** The output of a command. */
 export interface Answer {
   /** With --json. */
   json: object;
-  /** Without. */
+  /** Without --json. */
   text: string;
 }
 
+/** The settings and the opened database. */
 export interface Opened {
   config: Config;
   database: Database;
   /** See OpenDatabase. */
   directUrl: string;
-  /** Names of the migrations that were run. */
+  /** See OpenDatabase. */
   migrated: string[];
+  pending: string[];
 }
 
+/**
+ * The schema that a command needs. `forward`: migrate to this version's. `current`: do not migrate, and refuse to run if it is not
+ * this version's; for commands that only read. `any`: do not migrate.
+ */
+export type SchemaUse = 'forward' | 'current' | 'any';
+
+/** What the commands are given. */
 export interface CommandTools extends Interruption {
   config(): Config;
-  /** Runs `work` on the database, brought forward to this version's schema; prints what it answers. */
-  onDatabase(work: (opened: Opened) => Promise<Answer | undefined>): Promise<void>;
+  /** Runs `work` on the database and prints its answer. Default schema: `forward`. */
+  onDatabase(work: (opened: Opened) => Promise<Answer | undefined>, schema?: SchemaUse): Promise<void>;
 }
 
-/** Who a command is, in the audit of what it writes. */
+/** The author of a command's writes in the audit. */
 export const commandAuthor = (): Author => ({ actor: 'command', door: 'command', requestId: randomUUID() });
 
-/** Adds one command below its parent. */
+/** Adds a command to its parent. */
 export type AddCommand = (parent: Command, tools: CommandTools) => void;
 
 const STATEMENT_TIMEOUT_MS = 3_600_000;
+const FIRST_MIGRATION = '0001_initial';
 
+/** The tools of a program's commands. */
 export const commandTools = (program: Command, interruption: Interruption): CommandTools => {
   const config = () => readConfig(process.env, process.stdout.isTTY);
   return {
     ...interruption,
     config,
-    async onDatabase(work) {
+    async onDatabase(work, schema = 'forward') {
       const settings = config();
-      await using opened = await openDatabase(settings);
-      // Nobody waits behind a command, and the statements of a large import take their time.
+      const report = (line: string) => complaints.say(line);
+      await using opened = await openDatabase(settings, {
+        asItIs: schema !== 'forward',
+        report,
+        stop: interruption.stop,
+      });
+      if (schema === 'current') refusePending(opened.pending);
+      // A long timeout: the statements of a large import take long, and no caller waits for them.
       const database = new Database({ ...opened.options, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
       try {
-        await usable('DATABASE_URL', database.prepareRole());
+        if (schema !== 'any') await usable('DATABASE_URL', database.prepareRole());
         interruption.stop.throwIfAborted();
         const answer = await work({ ...opened, config: settings, database });
-        if (answer) console.log(program.opts().json ? JSON.stringify(answer.json) : answer.text);
+        if (answer) output.say(program.opts().json ? JSON.stringify(answer.json) : answer.text);
       } finally {
         await database.close();
       }
@@ -65,17 +85,26 @@ export const commandTools = (program: Command, interruption: Interruption): Comm
   };
 };
 
-/** An option's date, `YYYY-MM-DD`. */
+function refusePending(pending: readonly string[]): void {
+  if (pending.length === 0) return;
+  const state = pending.includes(FIRST_MIGRATION) ? 'is empty' : `lacks ${pending.join(', ')}`;
+  throw new Failure(
+    `The database ${state}, and this command only reads: run \`albaran migrate\`, or start this version of the service`,
+    { json: { error: `The database ${state}`, pending } },
+  );
+}
+
+/** Parses an option's date, `YYYY-MM-DD`. */
 export function plainDate(text: string): Temporal.PlainDate {
   try {
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
   } catch {
-    // Not a day of the calendar.
+    // Not a calendar day.
   }
   throw new InvalidArgumentError('Expected a date YYYY-MM-DD.');
 }
 
-/** Columns under their titles, as wide as they need to be. */
+/** Formats a table; columns are as wide as their longest cell. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
@@ -86,7 +115,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return [titles, ...rows].map(line).join('\n');
 }
 
-/** Names and values, the values under each other. */
+/** Formats names and values in two columns. */
 export function fields(values: Record<string, string | number>): string {
   const width = Math.max(...Object.keys(values).map((name) => name.length));
   return Object.entries(values)
@@ -96,7 +125,7 @@ export function fields(values: Record<string, string | number>): string {
 
 const PROGRESS_EVERY_MS = 100;
 
-/** Passes `items` on, and counts them on the terminal, if there is one. Stops between two when asked to. */
+/** Yields the items and shows their count on the terminal, if there is one. Throws between two items when `stop` is aborted. */
 export async function* counted<T>(
   items: Iterable<T> | AsyncIterable<T>,
   { stop }: Interruption,

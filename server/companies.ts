@@ -1,18 +1,20 @@
-// Companies, for commands: found by slug, or walked. Row-level security shows no statement more than one company, so a walk
-// asks for their numbers one by one; there is no way around it here, and none is wanted.
+// Finds companies by slug, and lists all of them, for commands. Row-level security shows each statement at most one company, so the
+// list queries them by number, one at a time.
 import { sql } from 'kysely';
 import type { Database } from '../platform/database.ts';
 import { Failure } from './failure.ts';
 
+/** A company's row. */
 export interface Company {
   id: number;
   slug: string;
   name: string;
   time_zone: string;
   quota_per_minute: number | null;
+  automatic_issuing_since: string | null;
 }
 
-const COLUMNS = ['id', 'slug', 'name', 'time_zone', 'quota_per_minute'] as const;
+const COLUMNS = ['id', 'slug', 'name', 'time_zone', 'quota_per_minute', 'automatic_issuing_since'] as const;
 const AT_ONCE = 50;
 
 /** The company with this slug, if there is one. */
@@ -21,7 +23,7 @@ export const findCompany = (database: Database, slug: string): Promise<Company |
     db.selectFrom('accounts').select(COLUMNS).where('slug', '=', slug).executeTakeFirst(),
   );
 
-/** The company with this slug. Throws a Failure when there is none. */
+/** The company with this slug. Throws a Failure if there is none. */
 export async function companyOf(database: Database, slug: string): Promise<Company> {
   const company = await findCompany(database, slug);
   if (!company) throw new Failure(`There is no company with the slug ${JSON.stringify(slug)}`);

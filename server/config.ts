@@ -1,6 +1,7 @@
-// The environment, parsed once: every setting of the process, its default and what it is for. docs/configuration.md is made
-// from the schema below (scripts/generate-docs.ts). Nothing else reads process.env for a setting.
+// The settings of the process, parsed from the environment, with their defaults and descriptions. docs/configuration.md is
+// generated from this schema (scripts/generate-docs.ts). Other code does not read settings from process.env.
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Cron } from 'croner';
 import { z } from 'zod';
@@ -8,11 +9,11 @@ import { Failure } from './failure.ts';
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** What the variable may hold, in words that follow "expected". */
+    /** The allowed values; follows "expected" in messages. */
     expected?: string;
-    /** The default in words, where it is not one value. */
+    /** A description of the default if it is not a fixed value. */
     standard?: string;
-    /** Its value is not repeated in messages. */
+    /** Messages do not show its value. */
     secret?: boolean;
   }
 }
@@ -44,74 +45,85 @@ const list = (item: z.ZodString) => z.string().transform(split).pipe(z.array(ite
 const yesOrNo = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] });
 const isSchedule = (text: string) => {
   try {
-    // A date alone is a schedule of one time to croner.
+    // croner would accept a date as a one-time schedule.
     return !/^\d{4}-/.test(text) && new Cron(text, { timezone: 'UTC', paused: true }).nextRun() !== null;
   } catch {
     return false;
   }
 };
+/** PostgreSQL's own limit is 100 connections. */
+const poolOf = (workers: number) => Math.max(3, Math.min(10, Math.floor(80 / workers)));
 const TRUE_OR_FALSE = '`true` or `false`';
 
-/** The variables, in the order of the reference. Unset and empty mean the default. */
+/** The variables, in the order of docs/configuration.md. Unset and empty ones have their default. */
 export const variables = z.object({
   DATABASE_URL: databaseUrl.optional().meta({
     expected: 'a postgres:// URL (special characters of its password percent-encoded)',
     standard: 'an embedded PostgreSQL 18',
     secret: true,
     description:
-      'The PostgreSQL that holds everything. Without it the service starts one of its own, which keeps its data in `DATA_DIR`.',
+      'The PostgreSQL database. By default the service starts an embedded PostgreSQL with its data in `DATA_DIR`.',
   }),
   DATABASE_DIRECT_URL: databaseUrl.optional().meta({
     expected: 'a postgres:// URL (special characters of its password percent-encoded)',
     standard: '`DATABASE_URL`',
     secret: true,
     description:
-      'The same database without a pooler in between, for migrations: they hold a lock for the length of a session, which PgBouncer in transaction mode does not keep.',
+      'The same database without a pooler, for migrations and scheduled work: they hold session locks, which PgBouncer in transaction mode does not support.',
   }),
   DATABASE_REPLICA_URL: databaseUrl.optional().meta({
     expected: 'a postgres:// URL (special characters of its password percent-encoded)',
     standard: 'none',
     secret: true,
     description:
-      'A streaming replica of that database, or the address that several share. Reads go there whose callers allow a lag with the header `X-Max-Lag: <seconds>`, as long as it is not further behind (the answer says `X-Lag`); all else goes to `DATABASE_URL`, and so do these while the replica is away. Processes look every quarter of a second how far the database has come, so less than half a second is seldom had.',
+      'A streaming replica of that database, or an address shared by several. It answers reads whose callers allow a lag with the header `X-Max-Lag: <seconds>`, while it is no further behind (the answer has `X-Lag`). Everything else goes to `DATABASE_URL`, and so do these reads while the replica is unavailable. Processes sample the database’s position every quarter of a second, so a lag below half a second is rarely achieved.',
   }),
-  DATABASE_POOL: whole(
-    1,
-    1000,
-    10,
-    'Connections to the database that one process opens at most; as many again to a replica.',
-  ),
+  DATABASE_POOL: z.coerce.number().int().min(1).max(1000).optional().meta({
+    expected: 'a whole number from 1 to 1000',
+    standard: '10; with more than 8 workers they share 80, each at least 3',
+    description:
+      'The maximum number of database connections of one process, so of each worker (`WORKERS`); the same number again to a replica.',
+  }),
   DATABASE_QUEUE: whole(
     1,
     100_000,
     200,
-    'Calls that may wait for one of these connections; while so many do, further ones are refused at once (503, `Retry-After: 1`).',
+    'How many calls may wait for one of these connections; further ones are refused at once (503, `Retry-After: 1`). Half as many calls of one company may wait for the company’s own connections (`COMPANY_CONNECTIONS`).',
   ),
+  COMPANY_CONNECTIONS: z.coerce.number().int().min(1).max(1000).optional().meta({
+    expected: 'a whole number from 1 to 1000',
+    standard: 'a third of `DATABASE_POOL`, at least 2',
+    description:
+      'How many of these connections one company may use at a time. Its other calls wait up to 10 s (then 503), so that no company blocks the others.',
+  }),
   DATABASE_PREPARE: yesOrNo.default(true).meta({
     expected: TRUE_OR_FALSE,
     description:
-      'Whether statements are prepared under a name. `false` behind a pooler that does not follow them (PgBouncer before 1.21 in transaction mode).',
+      'Whether to use named prepared statements. Set `false` behind a pooler that does not support them (PgBouncer before 1.21 in transaction mode).',
   }),
-  STATEMENT_TIMEOUT_MS: whole(
-    100,
-    3_600_000,
-    30_000,
-    'Milliseconds after which a statement of a call is given up (503).',
-  ),
+  STATEMENT_TIMEOUT_MS: whole(100, 3_600_000, 30_000, 'Timeout of a call’s statements in milliseconds (503).'),
   DATA_DIR: z.string().optional().meta({
     expected: 'a folder',
     standard: '`.albaran` in the project’s folder',
-    description: 'Where the embedded PostgreSQL keeps its data. Relative to the folder the command runs in.',
+    description: 'Where the embedded PostgreSQL stores its data. Relative to the folder in which the command runs.',
   }),
   HOST: z
     .string()
     .refine((text) => isIP(text) !== 0 || /^[\w.-]+$/.test(text))
     .default('127.0.0.1')
     .meta({
-      expected: 'an address or the name of one',
-      description: 'The address to listen on. `0.0.0.0` is every one of the machine.',
+      expected: 'an address or a host name',
+      description: 'The address to listen on. `0.0.0.0` means all addresses of the machine.',
     }),
-  PORT: whole(0, 65_535, 3000, 'The port to listen on; 0 is any that is free.'),
+  PORT: whole(0, 65_535, 3000, 'The port to listen on; 0 means any free port.'),
+  WORKERS: z
+    .union([z.literal('auto').transform(() => availableParallelism()), z.coerce.number().int().min(1).max(256)])
+    .default(1)
+    .meta({
+      expected: 'a whole number from 1 to 256, or `auto`',
+      description:
+        'How many processes answer calls on the port, each with up to one core. With 2 or more, a further process starts, watches and stops them (operations.md). `auto`: as many as there are cores.',
+    }),
   BASE_URL: z
     .string()
     .transform((text) => text.replace(/\/$/, ''))
@@ -120,7 +132,16 @@ export const variables = z.object({
     .meta({
       expected: 'an http:// or https:// address without a path, such as https://api.example.com',
       standard: '`http://HOST:PORT`',
-      description: 'The address that callers know the service by, where it is another than the one it listens on.',
+      description: 'The public address of the service, if it differs from the one it listens on.',
+    }),
+  API_CONTACT: z
+    .string()
+    .refine((text) => isUrl(text, 'http:', 'https:') || z.email().safeParse(text).success)
+    .optional()
+    .meta({
+      expected: 'an e-mail address, or an http:// or https:// URL',
+      standard: '`BASE_URL`',
+      description: 'The contact for developers who use the API, shown in its OpenAPI description.',
     }),
   TRUST_PROXY: z
     .union([yesOrNo, list(z.string().refine(isProxy)).transform((proxies) => proxies.join(','))])
@@ -128,12 +149,12 @@ export const variables = z.object({
     .meta({
       expected: '`true`, `false`, or addresses and networks separated by commas',
       description:
-        'The proxies in front whose `X-Forwarded-For` tells the caller’s address: all, none, or those listed (`10.0.0.0/8`; `loopback`, `linklocal` and `uniquelocal` are known names).',
+        'The proxies whose `X-Forwarded-For` is trusted for the caller’s address: all, none, or those listed (`10.0.0.0/8`; `loopback`, `linklocal` and `uniquelocal` are accepted names).',
     }),
   CORS_ORIGINS: list(z.string().refine(isOrigin)).default([]).meta({
     expected: 'origins such as https://app.example.com, separated by commas',
     standard: 'none',
-    description: 'Origins whose pages may call from a browser.',
+    description: 'Origins whose pages may call the service from a browser.',
   }),
   REDIS_URL: z
     .string()
@@ -143,28 +164,38 @@ export const variables = z.object({
       expected: 'a redis:// or rediss:// URL',
       standard: 'quotas are counted in PostgreSQL',
       secret: true,
-      description: 'A Redis that counts the quotas, for services of many calls.',
+      description: 'A Redis that counts the quotas, for services with many calls.',
     }),
   ID_KEYS: list(z.string().min(32)).optional().meta({
     expected: 'keys of at least 32 characters each, separated by commas',
-    standard: 'one is made and kept in the database',
+    standard: 'one is generated and stored in the database',
     secret: true,
     description:
-      'The secrets that record ids are sealed with, newest first. Ids under an older key go on resolving while it is in the list; without it they stop.',
+      'The secrets that record ids are sealed with, newest first. Ids of an older key work while it is in the list. If a key that has sealed ids is missing, the service does not start until `albaran id-key forget` gives it up.',
   }),
-  QUOTA_PER_MINUTE: whole(1, 10_000_000, 1200, 'Calls that a company without a quota of its own may make in a minute.'),
-  FAILED_KEYS_PER_MINUTE: whole(1, 1_000_000, 20, 'Wrong API keys that one address may try in a minute.'),
+  QUOTA_PER_MINUTE: whole(1, 10_000_000, 1200, 'Calls per minute for a company without its own quota.'),
+  FAILED_KEYS_PER_MINUTE: whole(
+    1,
+    1_000_000,
+    20,
+    'Wrong API keys and access tokens per minute that one address may send (an IPv6 address counts as its /64 network); further ones get 429. Right ones are never refused because of them.',
+  ),
+  ANONYMOUS_PER_MINUTE: whole(
+    1,
+    10_000_000,
+    600,
+    'Requests without an API key (forms, registrations, token requests) per minute that one address (an IPv6 address counts as its /64 network) may send to one process. A vendor’s servers renew the tokens of many people from few addresses.',
+  ),
   SHUTDOWN_TIMEOUT_MS: whole(
     0,
     600_000,
     10_000,
-    'Milliseconds that calls under way are given to finish when the service is stopped.',
+    'How long calls in progress may take to finish when the service stops, in milliseconds.',
   ),
   CHECK_OUTPUTS: yesOrNo.optional().meta({
     expected: TRUE_OR_FALSE,
     standard: '`true`; `false` with `NODE_ENV=production`',
-    description:
-      'Whether every answer is checked against its schema before it is sent; one that does not fit is a 500.',
+    description: 'Whether to check every answer against its schema before sending it; a mismatch is a 500.',
   }),
   RENEWALS: z
     .string()
@@ -173,45 +204,51 @@ export const variables = z.object({
     .meta({
       expected: 'a cron pattern such as `0 * * * *`, or `off`',
       description:
-        'When, in UTC, the renewals of recurring services that are due are issued as delivery notes: each by its company’s own day, so every hour does it in the first of the day. Of several processes one does it; at its start the service catches up. `off` leaves it to `albaran renew`.',
+        'When to issue due renewals of recurring services as delivery notes, in UTC, for companies with automatic issuing on. Renewals are due by the company’s local day, so an hourly schedule issues them in the first hour of the day. Of several processes one does it; the service catches up when it starts. `off` leaves it to `albaran renew`.',
     }),
   METRICS_TOKEN: z.string().min(16).optional().meta({
     expected: 'at least 16 characters',
     standard: 'no metrics',
     secret: true,
     description:
-      'Serves figures for Prometheus at `/metrics`, to callers with this bearer token alone (`authorization: {credentials: ...}` in a scrape configuration).',
+      'Serves metrics for Prometheus at `/metrics` to callers with this bearer token (`authorization: {credentials: ...}` in a scrape configuration).',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
     expected: 'an http:// or https:// URL',
     standard: 'no traces',
     description:
-      'An OpenTelemetry collector that traces are sent to, over OTLP/HTTP. The other standard variables of the exporter (`OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`), `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` hold too.',
+      'The OpenTelemetry collector that receives traces, over OTLP/HTTP. The exporter’s other standard variables (`OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`), `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` work too.',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().meta({
     expected: 'an http:// or https:// URL',
     standard: '`/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`',
-    description: 'The whole address that traces are sent to.',
+    description: 'The full URL that traces are sent to.',
   }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
     expected: 'a number from 0 to 1',
-    description: 'The part of the traces beginning here that is sent; those that a caller began follow the caller.',
+    description: 'The share of traces to send. Traces that a caller started follow the caller’s decision.',
   }),
   OAUTH_ALLOW_LOCALHOST: yesOrNo.default(false).meta({
     expected: TRUE_OR_FALSE,
     description:
-      'Whether applications that connect may have `http://localhost` as their redirect address, which some of the desktop use; `http://127.0.0.1` is always allowed.',
+      'Whether connecting applications may use `http://localhost` as their redirect address, as some desktop applications do; `http://127.0.0.1` is always allowed.',
   }),
   OAUTH_REGISTRATIONS_PER_HOUR: whole(
     1,
     1_000_000,
     100,
-    'Applications that one address may register in an hour, to be connected; a vendor’s servers register theirs from few addresses.',
+    'Applications per hour that one address (an IPv6 address counts as its /64 network) may register; a vendor’s servers register theirs from few addresses.',
+  ),
+  OAUTH_REGISTRATIONS_TOTAL_PER_HOUR: whole(
+    1,
+    10_000_000,
+    2000,
+    'Applications per hour that all addresses together may register.',
   ),
   DEMO: yesOrNo.optional().meta({
     expected: TRUE_OR_FALSE,
     standard: '`true`; `false` with `NODE_ENV=production`',
-    description: 'Whether the demo company is loaded when the service starts on a database without companies.',
+    description: 'Whether to load the demo company when the service starts on a database without companies.',
   }),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
@@ -219,21 +256,18 @@ export const variables = z.object({
     .meta({
       expected: `one of ${LOG_LEVELS.join(', ')}`,
       standard: '`info`; `warn` on a terminal, unless `NODE_ENV=production`',
-      description: 'What is logged to standard output, as lines of JSON. At `info` every call is one line.',
+      description: 'The level of the log on standard output, as lines of JSON. At `info` every call is one line.',
     }),
   NODE_ENV: z.string().optional().meta({
     expected: 'a word',
     standard: 'none',
-    description: '`production` changes the defaults that say so here, and nothing else.',
+    description: '`production` changes only the defaults that say so in this table.',
   }),
 });
 
 export type Config = ReturnType<typeof readConfig>;
 
-/**
- * The settings in `environment`. `terminal`: whether a person reads standard output.
- * Throws a Failure with one line for each bad value.
- */
+/** The settings in `environment`. `terminal`: standard output is a terminal. Throws a Failure with one line for each bad value. */
 export function readConfig(environment: Record<string, string | undefined>, terminal: boolean) {
   const given = Object.keys(variables.shape).flatMap((name) => {
     const text = environment[name]?.trim();
@@ -256,14 +290,17 @@ export function readConfig(environment: Record<string, string | undefined>, term
     databaseUrl: data.DATABASE_URL,
     databaseDirectUrl: data.DATABASE_DIRECT_URL ?? data.DATABASE_URL,
     databaseReplicaUrl: data.DATABASE_REPLICA_URL,
-    databasePool: data.DATABASE_POOL,
+    databasePool: data.DATABASE_POOL ?? poolOf(data.WORKERS),
     databaseQueue: data.DATABASE_QUEUE,
+    companyConnections: data.COMPANY_CONNECTIONS,
     databasePrepare: data.DATABASE_PREPARE,
     statementTimeoutMs: data.STATEMENT_TIMEOUT_MS,
     dataDir: resolve(data.DATA_DIR ?? join(ROOT, '.albaran')),
     host: data.HOST,
     port: data.PORT,
+    workers: data.WORKERS,
     baseUrl: data.BASE_URL,
+    apiContact: data.API_CONTACT,
     trustProxy: data.TRUST_PROXY,
     corsOrigins: data.CORS_ORIGINS,
     metricsToken: data.METRICS_TOKEN,
@@ -274,12 +311,14 @@ export function readConfig(environment: Record<string, string | undefined>, term
     oauth: {
       allowLocalhost: data.OAUTH_ALLOW_LOCALHOST,
       registrationsPerHour: data.OAUTH_REGISTRATIONS_PER_HOUR,
+      totalRegistrationsPerHour: data.OAUTH_REGISTRATIONS_TOTAL_PER_HOUR,
     },
     redisUrl: data.REDIS_URL,
     idKeys: data.ID_KEYS,
     renewals: data.RENEWALS === 'off' ? undefined : data.RENEWALS,
     quotaPerMinute: data.QUOTA_PER_MINUTE,
     failedKeysPerMinute: data.FAILED_KEYS_PER_MINUTE,
+    anonymousPerMinute: data.ANONYMOUS_PER_MINUTE,
     shutdownTimeoutMs: data.SHUTDOWN_TIMEOUT_MS,
     checkOutputs: data.CHECK_OUTPUTS ?? !production,
     demo: data.DEMO ?? !production,

@@ -1,28 +1,28 @@
-// The demo company: loaded once, by whoever comes first.
+// Loads the demo company, once.
 import pg from 'pg';
-import { type CreatedKey, createKey } from '../platform/api-keys.ts';
-import { newPassword } from '../platform/passwords.ts';
-import { createUser, findUser, grantCompany, setPassword } from '../platform/users.ts';
+import { type CreatedKey, createKey } from '../platform/identity/api-keys.ts';
+import { newPassword } from '../platform/identity/passwords.ts';
+import { createUser, findUser, grantCompany, setPassword } from '../platform/identity/users.ts';
 import { commandAuthor, counted, type Interruption, type Opened } from './command.ts';
 import { companies, findCompany } from './companies.ts';
 
-/** What commands call the demo company. */
+/** The slug of the demo company. */
 export const DEMO = 'demo';
-/** Who signs in to it. */
+/** The e-mail of its administrator. */
 export const DEMO_EMAIL = 'demo@example.com';
 
-/** What opens the demo company: a key, and a person who signs in. Neither secret is ever known again. */
+/** A new API key and the administrator's e-mail and password. Neither secret can be shown again. */
 export interface LoadedDemo extends CreatedKey {
   email: string;
   password: string;
 }
 
-// Any number will do, as long as every process of the service uses the same, and nothing else does.
+// An arbitrary number, the same in every process and not used for other locks.
 const LOCK = 7_203_118_002;
 
 /**
- * Loads the demo company and makes a key and an administrator of it, which are the answer; undefined when it is there already. With `intoEmpty`
- * only into a database without companies. Two processes may try at once.
+ * Loads the demo company with a key and an administrator and returns their secrets; undefined if it is loaded already. With
+ * `intoEmpty`, loads it only into a database without companies. Two processes may call it at once.
  */
 export async function loadDemo(
   opened: Pick<Opened, 'database' | 'directUrl'>,
@@ -32,7 +32,7 @@ export async function loadDemo(
   const { database, directUrl } = opened;
   if (!(await isWanted())) return undefined;
   const lock = new pg.Client({ connectionString: directUrl });
-  lock.on('error', () => {}); // Losing it lets another process in, no more.
+  lock.on('error', () => {}); // If the lock is lost, another process may start loading; nothing worse.
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
@@ -43,7 +43,7 @@ export async function loadDemo(
 
   async function isWanted(): Promise<boolean> {
     const company = await findCompany(database, DEMO);
-    // Its key is made last: without one, whoever loaded it did not get to the end.
+    // The key is created last. A company without keys was not loaded completely.
     if (company) return !(await hasKeys(company.id));
     if (!intoEmpty) return true;
     const { done } = await companies(database).next();
@@ -58,10 +58,10 @@ export async function loadDemo(
   }
 
   async function load(): Promise<LoadedDemo> {
-    // Loaded here: a start that finds its data needs none of it.
-    const { importAccountFile } = await import('../entities/account-file/import.ts');
-    const { createAccount } = await import('../entities/account-file/new-account.ts');
-    const { demoCompany } = await import('../entities/account-file/demo/index.ts');
+    // Imported here, because most starts do not need them.
+    const { importAccountFile } = await import('../account-file/import.ts');
+    const { createAccount } = await import('../account-file/new-account.ts');
+    const { demoCompany } = await import('../account-file/demo/index.ts');
     const { id } = (await findCompany(database, DEMO)) ?? (await createAccount(database, { slug: DEMO, name: DEMO }));
     const lines = demoCompany().map((record) => JSON.stringify(record));
     await importAccountFile(database, id, counted(lines, interruption, 'Loading the demo company'));
@@ -72,7 +72,7 @@ export async function loadDemo(
     return { ...key, email: DEMO_EMAIL, password };
   }
 
-  /** Answers the password. The person may be there from a load that did not get to the end. */
+  /** Creates the administrator and returns the password. The person may exist from an incomplete load. */
   async function makeAdministrator(accountId: number): Promise<string> {
     const password = newPassword();
     const known = await findUser(database, DEMO_EMAIL);

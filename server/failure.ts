@@ -1,11 +1,11 @@
-// How a command ends other than well.
+// Errors that end a command.
 
-/** What a person can put right: told in lines of its own, without a stack. Without lines, it has been told already. */
+/** An error that the user can fix: printed as these lines, without a stack. No lines means that it has already been reported. */
 export class Failure extends Error {
   readonly lines: readonly string[];
-  /** What `--json` answers instead of `{error}`. */
+  /** The output with `--json`; default `{error}`. */
   readonly json: object;
-  /** 1: it failed; 2: it was asked for in a wrong way. */
+  /** 1: failure; 2: wrong arguments. */
   readonly exitCode: 1 | 2;
 
   constructor(
@@ -21,13 +21,15 @@ export class Failure extends Error {
   }
 }
 
-/** A signal asked for the end. */
+/** The process received a signal to end. */
 export class Interrupted extends Error {
+  readonly signal: NodeJS.Signals;
   readonly exitCode: number;
 
-  constructor(signal: string, exitCode: number) {
+  constructor(signal: NodeJS.Signals, exitCode: number) {
     super(`Interrupted by ${signal}`);
     this.name = 'Interrupted';
+    this.signal = signal;
     this.exitCode = exitCode;
   }
 }

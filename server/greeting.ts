@@ -1,11 +1,11 @@
-// What a person reads when the service has started: where it is, and what to do next.
+// The text shown when the service has started: its address and the next steps.
 import { styleText } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
 import type { Database } from '../platform/database.ts';
 import { findCompany } from './companies.ts';
 import { DEMO, type LoadedDemo } from './demo.ts';
 
-/** `made`: what opens the demo company, if that was loaded just now; its secrets are never known again. */
+/** The text. `made`: the secrets of the demo company if it was loaded just now. */
 export async function greeting(url: string, database: Database, made: LoadedDemo | undefined): Promise<string> {
   const rows: [string, string][] = [
     ['Address', url],

@@ -1,4 +1,4 @@
-// The HTTP server: which prefix goes to which bridge, and what holds for every request (ids, limits, headers, errors, log).
+// The HTTP server: the bridges by prefix, and what applies to every request (ids, limits, headers, errors, log).
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,6 +13,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { addCompression } from '../bridges/compression.ts';
 import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
 import { addFileRoutes } from '../bridges/files.ts';
@@ -23,29 +24,38 @@ import { addRestRoutes } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
+import { bodyText, parseJson } from '../platform/json-input.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { traceRequest } from '../platform/tracing.ts';
+import { addUnreadLimits, type UnreadOptions } from './unread.ts';
 
-export interface HttpOptions {
+/** Settings of the HTTP server. */
+export interface HttpOptions extends UnreadOptions {
   /** Origins that browsers may call from. */
   corsOrigins: string[];
-  /** Proxies whose X-Forwarded-For is believed: all, none, or their addresses. */
+  /** Proxies whose X-Forwarded-For is trusted: all, none, or their addresses. */
   trustProxy: boolean | string;
-  /** Calls that may wait for a connection to the database; those beyond are refused. Default: however many. */
+  /** How many calls may wait for a database connection; further ones are refused. Default: no limit. */
   databaseQueue?: number | undefined;
-  /** Where callers reach the service, if not where it listens. */
+  /** The public address, if it differs from where the service listens. */
   baseUrl?: string | undefined;
+  /** The contact in the API's description: an e-mail address or a URL. */
+  apiContact?: string | undefined;
   /** Serves the metrics to callers with this bearer token. */
   metricsToken?: string | undefined;
-  /** Makes each request a span. */
+  /** Of a worker: the metrics of all workers. */
+  metricsOfAll?: (() => Promise<string>) | undefined;
+  /** Aborted when the process is about to stop. */
+  stop?: AbortSignal | undefined;
+  /** Creates a span for each request. */
   traces?: boolean | undefined;
-  /** Of the connector's authorization server. */
+  /** Settings of the connector's authorization server. */
   oauth?: OAuthOptions | undefined;
 }
 
-/** What those who watch the process ask: answered however busy it is. */
-const ABOUT_THE_PROCESS: ReadonlySet<string> = new Set(['/health/live', '/health/ready', '/metrics']);
-/** What metrics call requests of paths that nothing answers. */
+/** Paths for monitoring, answered even when the process is overloaded. */
+const MONITORING_PATHS: ReadonlySet<string> = new Set(['/health/live', '/health/ready', '/metrics']);
+/** The route in metrics for requests without one. */
 const NO_ROUTE = 'none';
 const BODY_LIMIT = 1024 * 1024;
 const EXPOSED_HEADERS = [
@@ -60,7 +70,7 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
-/** On what is answered before a route is found, where no plugin adds them. */
+/** Headers of answers given before a route is found, to which plugins add none. */
 const BARE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
@@ -69,9 +79,9 @@ const BARE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** The server with all routes, not yet listening. */
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
-  let stopping = false;
-  const { databaseQueue = Number.POSITIVE_INFINITY } = options;
+  const { databaseQueue = Number.POSITIVE_INFINITY, stop } = options;
   const log: FastifyBaseLogger = service.log;
   const app = fastify({
     loggerInstance: log,
@@ -82,7 +92,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
-    // Longer than a URL can be: an id without end is an id that does not exist.
+    // Longer than any URL, so that an overlong id is a 404 like any unknown id.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
     genReqId: ({ headers: { 'x-request-id': given } }) =>
@@ -94,26 +104,22 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     },
   });
 
-  // An expectation that nobody knows changes nothing; Node would refuse it without a body.
+  // Ignore unknown `Expect` headers. By default Node answers 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  // So that every method is answered on every path: where it does not fit it is a 405, not a path that is not there.
+  // Accept every method, so that an unsupported one on an existing path is a 405 rather than a 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    const text = body.toString();
-    // An operation without parameters may be called with an empty body.
-    if (text.trim() === '') return done(null, undefined);
-    secureJson(text, done);
-  });
-  const secureJson = (text: string, done: (error: Error | null, body?: unknown) => void) => {
-    try {
-      done(null, JSON.parse(text, refusePrototype));
-    } catch (cause) {
-      done(new ApiError('badInput', 'El cuerpo de la petición no es JSON válido', { cause }));
-    }
-  };
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => {
+      const text = bodyText(body);
+      // An operation without parameters may be called with an empty body.
+      return text.trim() === '' ? undefined : parseJson(text);
+    },
+  );
 
   await app.register(helmet, {
     contentSecurityPolicy: {
@@ -132,24 +138,25 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   if (options.traces) addTracing(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
-    // API keys in headers don't tell a shared cache that an answer is one company's; what may be kept says so itself.
+    // Shared caches don't know that an answer depends on the API key's headers. Routes that may be cached override this.
     reply.header('Cache-Control', 'no-store');
-    if (stopping) {
-      throw new ApiError('unavailable', 'El servicio se está deteniendo', { retryAfterSeconds: 5 });
-    }
-    // Before a body is read: whatever it holds, the path is what is wrong. ENV-10
+    // Before the body is read, so that the path's error comes first. ENV-10
     if (request.is404) throw new ApiError('notFound', 'No existe esa dirección');
-    // Fastify refuses a QUERY without a type in words of its own, where every method that is not served is a 405.
+    // Fastify rejects a QUERY without a content type with its own error. Set one, so that it becomes our 405.
     if (request.method === 'QUERY') request.raw.headers['content-type'] ??= 'application/json';
-    // One more would wait longer than its caller likes to, and make all that come after wait longer still.
-    if (service.database.pool.waitingCount >= databaseQueue && !ABOUT_THE_PROCESS.has(request.routeOptions.url ?? '')) {
+    // The queue is full: refuse the call rather than make it and later ones wait too long.
+    if (service.database.pool.waitingCount >= databaseQueue && !MONITORING_PATHS.has(request.routeOptions.url ?? '')) {
       throw new ApiError('unavailable', 'El servicio está atendiendo todas las llamadas que puede', {
         retryAfterSeconds: 1,
       });
     }
   });
-  app.addHook('preClose', async () => {
-    stopping = true;
+  addCompression(app);
+  addUnreadLimits(app, log, options);
+  // While stopping, requests are still served, but callers and proxies are told to close the connection.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (stop?.aborted && !app.server.listening) reply.header('Connection', 'close');
+    done();
   });
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, call } = request;
@@ -180,20 +187,19 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     return reply.code(status).type('application/json; charset=utf-8').send(body);
   });
 
-  app.get('/health/live', async () => ({ status: 'ok' }));
-  app.get('/health/ready', async (_request, reply) => {
-    try {
-      await service.database.pool.query('select 1');
-      return { status: 'ok' };
-    } catch {
-      return reply.code(503).header('Retry-After', '5').send({ status: 'database away' });
-    }
-  });
+  const health = (reply: FastifyReply, away?: string) => {
+    const wrong = stop?.aborted ? 'stopping' : away && `${away} away`;
+    return wrong ? reply.code(503).header('Retry-After', '5').send({ status: wrong }) : reply.send({ status: 'ok' });
+  };
+  app.get('/health/live', (_request, reply) => health(reply));
+  app.get('/health/ready', async (_request, reply) =>
+    health(reply, stop?.aborted ? undefined : await service.readiness.away()),
+  );
 
-  if (service.metrics && options.metricsToken) addMetrics(app, service.metrics, options.metricsToken);
+  if (service.metrics && options.metricsToken) addMetrics(app, service.metrics, options.metricsToken, options);
   addFileRoutes(app, service);
   addRestRoutes(app, service);
-  addDocs(app, { baseUrl: options.baseUrl });
+  addDocs(app, { baseUrl: options.baseUrl, contact: options.apiContact });
   addTrpcRoutes(app, service);
   await addOAuthRoutes(app, service, options.oauth);
   await addMcpRoutes(app, service, options);
@@ -201,8 +207,13 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   return app;
 }
 
-/** `/metrics`, for who has the token. */
-function addMetrics(app: FastifyInstance, metrics: Metrics, token: string): void {
+/** Adds `/metrics` for callers with the token. */
+function addMetrics(
+  app: FastifyInstance,
+  metrics: Metrics,
+  token: string,
+  { metricsOfAll = () => metrics.text() }: HttpOptions,
+): void {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
@@ -210,11 +221,11 @@ function addMetrics(app: FastifyInstance, metrics: Metrics, token: string): void
       reply.header('WWW-Authenticate', 'Bearer');
       throw new ApiError('unauthorized', 'Error on service call: the metrics need their bearer token');
     }
-    return reply.type(metrics.contentType).send(await metrics.text());
+    return reply.type(metrics.contentType).send(await metricsOfAll());
   });
 }
 
-/** A span for each request, in which all that it does goes on. */
+/** Runs each request inside a span. */
 function addTracing(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, Span>();
   app.addHook('onRequest', (request, _reply, done) => {
@@ -231,7 +242,7 @@ function addTracing(app: FastifyInstance): void {
   });
 }
 
-/** The answer to an error, logged when it is ours. */
+/** The answer to an error. Errors of the service (5xx) are logged. */
 function answerTo(error: FastifyError, request: FastifyRequest) {
   const known = knownError(error);
   if (known.status >= 500) {
@@ -242,7 +253,7 @@ function answerTo(error: FastifyError, request: FastifyRequest) {
   return { status: known.status, body: failure(known), retryAfterSeconds: known.retryAfterSeconds };
 }
 
-/** What is answered to bytes that are no HTTP request: they reach no route, but envelope and request id go out all the same. */
+/** Answers bytes that are not an HTTP request, with the usual envelope and request id. */
 function answerUnreadable(error: Error & { code?: string }, socket: Socket, log: FastifyBaseLogger): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const requestId = randomUUID();
@@ -263,9 +274,4 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket, log:
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function refusePrototype(this: unknown, key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('__proto__ in a body');
-  return value;
 }

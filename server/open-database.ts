@@ -1,54 +1,68 @@
-// The database that the configuration names, ready for use: reached or started, and migrated. The server and the commands
-// open it in the same way, side by side.
+// Opens the configured database: connects to it or starts the embedded one, and migrates it. Used by the server and the commands,
+// which may run at the same time.
 import pg from 'pg';
+import { connectionTo } from '../platform/connection.ts';
 import type { DatabaseOptions } from '../platform/database.ts';
-import { migrate } from '../platform/migrations.ts';
 import type { Config } from './config.ts';
 import { Failure } from './failure.ts';
+import { MigrationFailed, migrate, pendingMigrations } from './postgres/migrations.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** A database ready for use. */
 export interface OpenDatabase extends AsyncDisposable {
   options: DatabaseOptions;
-  /** For what takes a session of its own, such as an advisory lock: never behind a pooler. */
+  /** For sessions, such as those with advisory locks: not behind a pooler. */
   directUrl: string;
   /** Names of the migrations that were run. */
   migrated: string[];
+  /** Names of the missing migrations; empty unless `asItIs`. */
+  pending: string[];
+}
+
+/** How to open it. */
+export interface OpenOptions {
+  /** Stops the embedded PostgreSQL at the end even if it was already running: for the server. */
+  adopt?: boolean;
+  /** Does not migrate. */
+  asItIs?: boolean;
+  /** Receives messages about the start of the embedded PostgreSQL. */
+  log?: (line: string) => void;
+  /** Receives messages about slow migrations. */
+  report?: (line: string) => void;
+  /** Stops migrating between two statements. */
+  stop?: AbortSignal;
 }
 
 /**
- * Disposing it stops the embedded PostgreSQL if it was started here; with `adopt`, also if it was found running (for the
- * process that serves). Throws a Failure of one line when the database can't be used.
+ * Opens the database. Disposing it stops the embedded PostgreSQL if it was started here. Throws a Failure with one line if the
+ * database can't be used.
  */
 export async function openDatabase(
   config: Config,
-  { adopt = false, log }: { adopt?: boolean; log?: (line: string) => void } = {},
+  { adopt = false, asItIs = false, log, report, stop }: OpenOptions = {},
 ): Promise<OpenDatabase> {
-  const { databaseUrl, databaseDirectUrl } = config;
+  const { databaseUrl, databaseDirectUrl, databaseReplicaUrl } = config;
+  const broughtForward = async (url: string) =>
+    asItIs
+      ? { migrated: [], pending: await pendingMigrations(url) }
+      : { migrated: await migrate(url, { report, stop }), pending: [] };
   if (databaseUrl && databaseDirectUrl) {
     const name = databaseDirectUrl === databaseUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-    const migrated = await usable(name, migrate(databaseDirectUrl));
+    const schema = await usable(name, broughtForward(databaseDirectUrl));
     if (databaseDirectUrl !== databaseUrl) await usable('DATABASE_URL', reach(databaseUrl));
-    return {
-      options: optionsOf(config, databaseUrl),
-      directUrl: databaseDirectUrl,
-      migrated,
-      async [Symbol.asyncDispose]() {},
-    };
+    // The replica may be down, but the files that its URL names must exist.
+    if (databaseReplicaUrl) await usable('DATABASE_REPLICA_URL', Promise.try(connectionTo, databaseReplicaUrl));
+    return { ...databaseOf(config, databaseUrl), ...schema };
   }
-  // Loaded here: with a database of its own, a service needs none of it.
-  const { startEmbeddedPostgres } = await import('../platform/embedded-postgres.ts');
+  // Imported here, because only the embedded database needs it.
+  const { startEmbeddedPostgres } = await import('./postgres/embedded-postgres.ts');
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, adopt, log }).catch((error: unknown) => {
     throw new Failure(oneLine(error), { cause: error });
   });
   try {
-    const migrated = await usable('The embedded PostgreSQL', migrate(postgres.url));
-    return {
-      options: optionsOf(config, postgres.url),
-      directUrl: postgres.url,
-      migrated,
-      [Symbol.asyncDispose]: () => postgres.stop(),
-    };
+    const schema = await usable('The embedded PostgreSQL', broughtForward(postgres.url));
+    return { ...databaseOf(config, postgres.url), ...schema, [Symbol.asyncDispose]: () => postgres.stop() };
   } catch (error) {
     await postgres.stop();
     throw error;
@@ -61,23 +75,32 @@ async function reach(connectionString: string): Promise<void> {
   await client.end();
 }
 
-/** What a step on the way to a usable database answers; its failure is one line that names the setting. */
+/** Awaits a step of opening the database. Its failure becomes one line that names the setting. */
 export async function usable<T>(setting: string, step: Promise<T>): Promise<T> {
   return step.catch((error: unknown) => {
-    throw error instanceof Failure
-      ? error
-      : new Failure(`${setting}: the database can't be used: ${oneLine(error)}`, { cause: error });
+    if (error instanceof Failure) throw error;
+    if (error instanceof MigrationFailed) throw new Failure(oneLine(error), { cause: error });
+    throw new Failure(`${setting}: the database can't be used: ${oneLine(error)}`, { cause: error });
   });
 }
 
-const optionsOf = (config: Config, url: string): DatabaseOptions => ({
-  url,
-  poolSize: config.databasePool,
-  prepare: config.databasePrepare,
-  statementTimeoutMs: config.statementTimeoutMs,
+/** The database at this address, unchecked: for a worker, whose primary has opened it. */
+export const databaseOf = (config: Config, url: string): OpenDatabase => ({
+  options: {
+    url,
+    poolSize: config.databasePool,
+    companyConnections: config.companyConnections,
+    companyQueue: Math.ceil(config.databaseQueue / 2),
+    prepare: config.databasePrepare,
+    statementTimeoutMs: config.statementTimeoutMs,
+  },
+  directUrl: config.databaseDirectUrl ?? url,
+  migrated: [],
+  pending: [],
+  async [Symbol.asyncDispose]() {},
 });
 
-/** An error as one line. A name with several addresses, none of which answers, gives an error without a message around those that have one. */
+/** An error as one line. A host with several unreachable addresses gives an AggregateError without a message: use its first error. */
 export function oneLine(error: unknown): string {
   const first = error instanceof AggregateError && !error.message ? error.errors[0] : error;
   const text = first instanceof Error ? first.message : String(first);

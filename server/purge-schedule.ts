@@ -1,14 +1,15 @@
-// The daily purge of a running service: what has ended, and nothing looks at any more, is removed from every company.
+// The daily purge of a running service: removes expired rows of every company.
+
+import { purgeCompany, purgeService, type Removed, sumOf } from '../lifecycle/purge.ts';
 import type { Service } from '../platform/context.ts';
-import { purgeCompany, purgeService, type Removed, sumOf } from '../platform/purge.ts';
-import { isDatabaseAway } from '../routers/recurring/issue-renewals.ts';
+import { isDatabaseAway } from '../platform/database.ts';
 import { companies } from './companies.ts';
 import type { Scheduled } from './schedule.ts';
 
-/** In the small hours of Europe, and beside the full hour at which renewals are issued. */
+/** At night in Europe, and not on the full hour, when renewals are issued. */
 const DAILY = '20 3 * * *';
 
-/** Every run is one line of the log, with the rows it removed by table. A company that fails is left for the next day. */
+/** The purge's schedule. Each run logs one line with the removed rows by table. A company that fails is tried again the next day. */
 export const scheduledPurge = ({ database, clock, log }: Pick<Service, 'database' | 'clock' | 'log'>): Scheduled => ({
   name: 'purge',
   pattern: DAILY,

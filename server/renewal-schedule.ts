@@ -1,11 +1,11 @@
-// The renewals of a running service: what is due in any company is issued.
+// Issues due renewals on a schedule, for companies with automatic issuing on. ISS-01
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../platform/context.ts';
 import { companies } from './companies.ts';
 import { failureLine, renewCompanies } from './renewals.ts';
 import type { Scheduled } from './schedule.ts';
 
-/** The renewals by this cron pattern. Every run is one line of the log. */
+/** The renewals' schedule by this cron pattern. Each run logs one line. */
 export const scheduledRenewals = (
   { database, clock, log }: Pick<Service, 'database' | 'clock' | 'log'>,
   pattern: string,
@@ -18,7 +18,8 @@ export const scheduledRenewals = (
     const started = performance.now();
     let issued = 0;
     const failed: string[] = [];
-    for await (const outcome of renewCompanies({ database, clock, author, stop }, companies(database))) {
+    const run = { database, clock, author, stop, since: 'automatic' } as const;
+    for await (const outcome of renewCompanies(run, companies(database))) {
       if ('failure' in outcome) failed.push(failureLine(outcome));
       else issued++;
     }

@@ -1,37 +1,41 @@
-// The renewals of companies, one company after the other: what `albaran renew` and the schedule of the service share.
+// Issues the renewals of companies, one company after another. Shared by `albaran renew` and the schedule of the service.
 import type { Author } from '../platform/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
-import { isDatabaseAway, issueRenewals, type Outcome } from '../routers/recurring/issue-renewals.ts';
+import { isDatabaseAway } from '../platform/database.ts';
+import { issueRenewals, type Outcome, type Since } from '../routers/shared/renewals/issue-renewals.ts';
 import type { Company } from './companies.ts';
 
-/** Its own today, and the last day whose renewals are due: that, unless an earlier one is asked for. */
+/** The company's local day, and the last day whose renewals are due (default: the same). */
 export function daysOf({ time_zone }: Company, now: Temporal.Instant, until?: Temporal.PlainDate) {
   const today = now.toZonedDateTimeISO(time_zone).toPlainDate();
   return { today, until: until ?? today };
 }
 
+/** The settings of a run. */
 export interface RenewalRun {
   database: Database;
   clock: Clock;
   author: Author;
-  /** Ends the run between two notes. */
+  /** Stops the run between two notes. */
   stop: AbortSignal;
+  since: Since;
   until?: Temporal.PlainDate | undefined;
 }
 
-/** What became of a renewal, or of a company whose renewals could not be looked at. */
+/** The outcome of a renewal, or the failure to read a company's renewals. */
 export type CompanyOutcome = { company: Company } & (Outcome | { failure: unknown });
 
-/** Issues what is due in these companies, each by its own day. Only a database that is away ends the whole. */
+/** Issues the due renewals of these companies, by each company's local day. Only an unreachable database ends the whole run. */
 export async function* renewCompanies(
-  { database, clock, author, stop, until }: RenewalRun,
+  { database, clock, author, stop, since, until }: RenewalRun,
   companies: Iterable<Company> | AsyncIterable<Company>,
 ): AsyncGenerator<CompanyOutcome> {
   for await (const company of companies) {
     stop.throwIfAborted();
+    if (since === 'automatic' && company.automatic_issuing_since === null) continue;
     const now = clock.now();
-    const renewals = { database, accountId: company.id, ...daysOf(company, now, until), now, author };
+    const renewals = { database, accountId: company.id, ...daysOf(company, now, until), since, now, author };
     try {
       for await (const outcome of issueRenewals(renewals)) {
         yield { company, ...outcome };
@@ -44,7 +48,7 @@ export async function* renewCompanies(
   }
 }
 
-/** A failure as the line of a list: whose, of what, why. */
+/** A failure as one line: company, renewal, reason. */
 export function failureLine(outcome: CompanyOutcome & { failure: unknown }): string {
   const { company, failure } = outcome;
   const what = 'recurringId' in outcome ? ` ${outcome.recurringId} (${outcome.description}), ${outcome.cycle}` : '';

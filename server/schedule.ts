@@ -1,30 +1,32 @@
-// What a running service does by the clock: at the times of a schedule, and at its start for the last of them. Of several
-// processes one does it, and those alive see to what one that died left.
+// Scheduled jobs of a running service. They run at the times of a cron pattern, and at the start for the latest past time. One of
+// the processes runs each; if it dies, another one takes over.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron } from 'croner';
 import type { Service } from '../platform/context.ts';
 import { runOnce } from './scheduled-run.ts';
 
-const ASK_AGAIN_MS = 1000;
+const RETRY_MS = 1000;
 
+/** A scheduled job. */
 export interface Scheduled {
-  /** Its row of `scheduled_runs`. */
+  /** Its row in `scheduled_runs`. */
   name: string;
-  /** When: a cron pattern, in UTC. */
+  /** A cron pattern, in UTC. */
   pattern: string;
-  /** What the log says when it could not be done. */
+  /** The log message of a failed run. */
   failure: string;
-  /** Does it for this time of the schedule; `stop` asks it to end early. */
+  /** Runs the job for this time of the schedule; `stop` asks it to end early. */
   work(slot: Temporal.Instant, stop: AbortSignal): Promise<void>;
 }
 
+/** What jobs need to run. */
 export interface ScheduleOptions extends Pick<Service, 'clock' | 'log'> {
   /** See OpenDatabase. */
   directUrl: string;
 }
 
-/** Follows the schedule until `stop`; resolves once what is under way has ended. */
+/** Follows the schedule until `stop`; resolves once a run in progress has ended. */
 export async function followSchedule(
   options: ScheduleOptions,
   { name, pattern, failure, work }: Scheduled,
@@ -32,19 +34,19 @@ export async function followSchedule(
 ): Promise<void> {
   const { directUrl, clock, log } = options;
   let running: Promise<void> | undefined;
-  const job = new Cron(pattern, { timezone: 'UTC' }, see);
-  see();
+  const job = new Cron(pattern, { timezone: 'UTC' }, start);
+  start();
   if (!stop.aborted) await once(stop, 'abort');
   job.stop();
   await running;
 
-  /** The latest time of the schedule, this moment included. A run that takes longer than to the next is left to finish. */
-  function see(): void {
+  /** Starts a run for the latest time of the schedule (now included), unless one is still in progress. */
+  function start(): void {
     const now = clock.now();
     const [latest] = job.previousRuns(1, new Date(now.epochMilliseconds + 1));
     if (!latest || running) return;
     const slot = Temporal.Instant.fromEpochMilliseconds(latest.getTime());
-    running = seeTo(slot)
+    running = runOrWait(slot)
       .catch((error: unknown) => {
         if (!stop.aborted) log.error({ err: error, slot: slot.toString() }, failure);
       })
@@ -53,10 +55,10 @@ export async function followSchedule(
       });
   }
 
-  /** By this process or another: while another is at it, this one stays ready. */
-  async function seeTo(slot: Temporal.Instant): Promise<void> {
+  /** Runs the job, or waits while another process runs it, ready to take over. */
+  async function runOrWait(slot: Temporal.Instant): Promise<void> {
     while ((await runOnce(directUrl, name, slot, () => work(slot, stop))) === 'held') {
-      await delay(ASK_AGAIN_MS, undefined, { signal: stop });
+      await delay(RETRY_MS, undefined, { signal: stop });
     }
   }
 }

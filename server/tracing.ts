@@ -1,5 +1,5 @@
-// Sends the spans of this process to an OpenTelemetry collector over OTLP/HTTP. Address, headers, compression and timeout are
-// read by the exporter from its standard variables (OTEL_EXPORTER_OTLP_*), the service's name and attributes by the resource.
+// Sends the spans of this process to an OpenTelemetry collector over OTLP/HTTP. The exporter reads address, headers, compression
+// and timeout from its standard variables (OTEL_EXPORTER_OTLP_*); the resource reads the service's name and attributes.
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -11,9 +11,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { wantSpans } from '../platform/tracing.ts';
+import { enableSpans } from '../platform/tracing.ts';
 
-/** From now on spans are sent: `ratio` of the traces that begin here, and of those that callers began as they decided. */
+/** Starts sending spans: this share (`ratio`) of the traces that begin here. Traces begun by callers follow their decision. */
 export function startTracing(ratio: number): AsyncDisposable {
   const named = resourceFromAttributes({ 'service.name': 'albaran' });
   const provider = new TracerProvider({
@@ -26,9 +26,9 @@ export function startTracing(ratio: number): AsyncDisposable {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
-  wantSpans();
+  enableSpans();
   return {
-    /** Sends what is left. A collector that is away does not keep the process from ending. */
+    /** Sends the remaining spans. An unavailable collector does not keep the process from ending. */
     async [Symbol.asyncDispose]() {
       await provider.shutdown().catch(() => {});
     },

@@ -1,13 +1,13 @@
-// The whole way of a caller who knows nothing but the key, by REST and by MCP: from a lead to an invoice that is due. What an
-// operation is called and where it stands, each door tells itself (the OpenAPI document; the list of tools), and every id
-// comes from an earlier answer. The README's tour goes the same way.
+// The journey of a caller who knows only the key, through REST and MCP: from an opportunity to an invoice that is due. Operations
+// are found in the OpenAPI document and in the list of tools, and every id comes from an earlier answer. The README's tour does
+// the same.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Company, type FileRecord, type Server, startServer, TestClock } from './helpers/world.ts';
 
 const TODAY = '2026-03-02';
 
-/** A company that sells cable by the reel and hires out lifts. */
+/** A company that sells cable by the reel and rents out lifts. */
 const records: FileRecord[] = [
   {
     coleccion: 'funnels',
@@ -50,7 +50,7 @@ const records: FileRecord[] = [
 
 // biome-ignore lint/suspicious/noExplicitAny: what a caller gets is JSON of no known shape; the journey looks into it freely
 type Data = any;
-/** Calls an operation by its v0 name and answers its `data`. */
+/** Calls an operation by its v0 name and returns its `data`. */
 type Call = (operation: string, input?: Record<string, unknown>) => Promise<Data>;
 
 let server: Server;
@@ -61,7 +61,7 @@ afterAll(() => server.stop());
 
 const newCompany = () => server.company(records, { cuenta: { stock_multiformato: true } });
 
-/** REST, by the addresses that the OpenAPI document gives. */
+/** REST, with the addresses of the OpenAPI document. */
 async function byRest({ headers }: Company): Promise<Call> {
   const document: Data = await (await fetch(`${server.url}/api/v1/openapi.json`)).json();
   const operations = new Map(
@@ -93,7 +93,7 @@ async function byRest({ headers }: Company): Promise<Call> {
   };
 }
 
-/** MCP, by the tools that the connector lists: the v0 names in snake_case. */
+/** MCP, with the connector's tools: the v0 names in snake_case. */
 async function byMcp({ headers }: Company): Promise<Call & AsyncDisposable> {
   const client = new Client({ name: 'journey', version: '1.0.0' });
   const address = new URL('/mcp/', server.url);
@@ -105,15 +105,15 @@ async function byMcp({ headers }: Company): Promise<Call & AsyncDisposable> {
     const { isError, content, structuredContent } = await client.callTool({ name, arguments: input });
     expect(isError ?? false, JSON.stringify(content)).toBe(false);
     const data: Data = structuredContent;
-    // Scalar answers come as {data}.
-    return Object.keys(data).join() === 'data' ? data.data : data;
+    // Scalar answers are {data}; those of creations that may find an existing record are {data, existente}.
+    return /^data(,existente)?$/.test(Object.keys(data).join()) ? data.data : data;
   };
   return Object.assign(call, { [Symbol.asyncDispose]: () => client.close() });
 }
 
 /** From the lead to the due date. */
 async function journey(call: Call): Promise<void> {
-  // The lead: funnel and stages, a contact, an opportunity that is moved on and won.
+  // The opportunity: funnel and stages, a contact, an opportunity that is moved and won.
   const { funnels } = await call('listarFunnels');
   const [{ funnelId, etapas }] = funnels;
   const [first, second] = etapas;
@@ -135,7 +135,7 @@ async function journey(call: Call): Promise<void> {
   const won = await call('cerrarOportunidad', { oportunidadId: number, resultado: 'ganado', valor_cierre: 640 });
   expect(won.resultado).toBe('ganado');
 
-  // What is sold: a client, an article in a format, another that is hired and free on those days.
+  // The goods: a client, an article with a format, and one for rent that is free on those days.
   const { clientes } = await call('consultarClientes', { busqueda: 'nilo' });
   const [{ clienteId }] = clientes;
   const { articulos } = await call('consultarProductos', { busqueda: 'cable' });
@@ -163,7 +163,7 @@ async function journey(call: Call): Promise<void> {
   expect(then).toMatchObject({ minimo_disponible: 1, disponible: false });
   expect(then.dias.map(({ disponible }: { disponible: number }) => disponible)).toEqual([1, 1, 2]);
 
-  // Invoiced, with the project's earlier note: sold once, due twice.
+  // Invoiced together with an earlier note of the project, with two due dates.
   const { proyectos } = await call('consultarProyectos', { busqueda: '26-014' });
   const [{ proyectoId }] = proyectos;
   const { documentos } = await call('consultarAlbaranes', { clienteId, facturado: false });
@@ -181,7 +181,7 @@ async function journey(call: Call): Promise<void> {
   expect((await call('consultarAlbaranes', { facturado: false })).documentos).toEqual([]);
   expect((await call('obtenerProducto', { articuloId: cable })).articulo.stock).toBe(300);
 
-  // And seen: the project's economics, the sales, what is due.
+  // Visible in the project's economics, the sales report and the due dates.
   const { proyecto } = await call('obtenerProyecto', { proyectoId });
   expect(proyecto.economico).toMatchObject({ ventas: 300, resultado: 300, margen: 100 });
   const year = { fecha_inicio: '2026-01-01', fecha_fin: '2026-12-31' };

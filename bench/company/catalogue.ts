@@ -1,5 +1,5 @@
-// The articles and who they are sold to and bought from. Texts and prices are those of the floor's own seed, so that both
-// sides answer with pages of about the same length.
+// The articles, clients and suppliers. Texts and prices are those of the floor's seed, so that both sides answer pages of about
+// the same length.
 import { around, each, padded, type Sizes } from './sizes.ts';
 
 const THINGS = [
@@ -11,7 +11,7 @@ const MATERIALS = [
 ] as const;
 const FAMILIES = 40;
 
-/** A text that twenty articles have in their description, at every scale from 0.1. */
+/** A text in the description of twenty articles, at every scale from 0.1. */
 export const SEARCHED = 'inox m3 modelo';
 
 const rounded = (amount: number) => Math.round(amount * 10_000) / 10_000;

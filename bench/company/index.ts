@@ -1,6 +1,5 @@
-// The measured company as the records of an account file, in the order that an import takes them. It comes in by the
-// product's own import, so that everything a company has beside its records (searched texts, opening movements, whatever
-// is kept up to date) is there as it would be of a real one.
+// The measured company as records of an account file, in import order. The product's own import creates it, so that derived data
+// (search texts, opening movements, stored figures) are those of a real company.
 import { catalogue } from './catalogue.ts';
 import { people, projects, timeEntries } from './people.ts';
 import { sizesAt } from './sizes.ts';

@@ -3,7 +3,7 @@ import { around, day, each, padded, type Sizes } from './sizes.ts';
 
 const STATES = ['Abierto', 'En curso', 'Parado', 'Cerrado'] as const;
 const METHODS = ['app', 'tarjeta', 'kiosco'] as const;
-/** Hours at which a shift begins; each is over before the next. */
+/** Start hours of shifts; each ends before the next starts. */
 const SHIFTS = [7, 11, 15, 19] as const;
 const MACHINES = 20;
 const ABSENCES_EACH = 8;
@@ -79,7 +79,7 @@ export function* projects({ people, projects, clients, days }: Sizes) {
   });
 }
 
-/** Six of ten are charged to a project, a fifth of those with a machine; one of 500 is open. */
+/** Six of ten are charged to a project, a fifth of those also to a machine; one in 500 is open. */
 export function* timeEntries({ timeEntries, people, projects, days }: Sizes) {
   yield* each(MACHINES, (n) => ({ coleccion: 'maquinas', ref: `m${n}`, titulo: `Maquina ${n}`, coste_hora: 5 + n }));
   let current = -1;

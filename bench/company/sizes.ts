@@ -1,4 +1,4 @@
-// How much of everything the measured company has. Deterministic: the same scale is the same company, record for record.
+// The sizes of the measured company. Deterministic: the same scale makes the same records.
 
 export interface Sizes {
   days: number;
@@ -8,7 +8,7 @@ export interface Sizes {
   clients: number;
   suppliers: number;
   projects: number;
-  /** Of three lines each; half are sales, half purchases. */
+  /** With three lines each; half are sales, half purchases. */
   documents: number;
   opportunities: number;
   contacts: number;
@@ -18,7 +18,7 @@ export interface Sizes {
 export const FIRST_DAY = Temporal.PlainDate.from('2023-01-01');
 const DAYS = 1461;
 
-/** `scale` 1 is the company that the targets are about; 0.1 has a tenth of everything but time. */
+/** `scale` 1 is the company of the targets; 0.1 has a tenth of everything except the length of time. */
 export function sizesAt(scale: number): Sizes {
   const of = (full: number, least: number) => Math.max(Math.round(full * scale), least);
   return {
@@ -36,18 +36,18 @@ export function sizesAt(scale: number): Sizes {
   };
 }
 
-/** The day that comes `days` after the first, `YYYY-MM-DD`. */
+/** The day `days` after the first, `YYYY-MM-DD`. */
 export const day = (days: number) => FIRST_DAY.add({ days }).toString();
 
 /** A number with leading zeros. */
 export const padded = (number: number, digits: number) => String(number).padStart(digits, '0');
 
-/** The element at this index, counted around. */
+/** The element at this index, wrapping around. */
 export function around<T>(list: readonly [T, ...T[]], index: number): T {
   return list[index % list.length] ?? list[0];
 }
 
-/** What `make` answers for 1 to `count`. */
+/** The results of `make` for 1 to `count`. */
 export function* each<T>(count: number, make: (n: number) => T): Generator<T> {
   for (let n = 1; n <= count; n++) yield make(n);
 }

@@ -1,4 +1,4 @@
-// Opportunities, recurring services, the documents of sales and purchases, and the money they move.
+// Opportunities, recurring services, sale and purchase documents, and treasury movements.
 import { around, day, each, FIRST_DAY, type Sizes } from './sizes.ts';
 
 const FUNNELS = 5;
@@ -9,7 +9,7 @@ const OUTCOMES = ['abierta', 'ganado', 'perdido'] as const;
 const PERIODS = ['semanal', 'quincenal', 'mensual', 'bimensual', 'trimestral', 'semestral', 'anual'] as const;
 const ACCOUNTS = 3;
 const MOVEMENTS_A_DAY = 3;
-/** Percent, of every line. */
+/** Percent, for every line. */
 const VAT = 21;
 const DUE_AFTER_DAYS = 30;
 /** Before the company's last day. */
@@ -66,7 +66,7 @@ export function* recurrings({ recurrings, clients, products, days }: Sizes) {
       fecha_creacion: day(created),
       fecha_inicio: day(created),
       fecha_caducidad: n % 5 === 0 ? day(created + 2_000) : null,
-      // Nearly all of them are kept up with, as a running company's are.
+      // Nearly all renewals are issued, as in a running company.
       ultima_facturacion: n % 20 === 0 ? null : day(days - LAST_INVOICED_DAYS + (n % 30)),
       lineas: [1, 2].map((line) => ({
         ref: `${line}`,
@@ -89,7 +89,7 @@ interface Document {
   total: number;
 }
 
-/** Of ten documents six are delivery notes and four invoices, and of those half come from delivery notes. */
+/** Of ten documents six are delivery notes and four invoices; half of the invoices are of delivery notes. */
 function* documents(
   { documents, days, projects, products }: Sizes,
   side: 'sale' | 'purchase',
@@ -122,7 +122,7 @@ const invoiceLinesOf = ({ lineas, fromNote }: Document) =>
   lineas.map(({ values }) => ({ ...values, proviene_albaranes: fromNote }));
 const dueOn = ({ n }: Document, days: number) => day((n % days) + DUE_AFTER_DAYS);
 
-/** One in twenty is still to be paid. */
+/** One in twenty is unpaid. */
 const paidOf = ({ n, total }: Document) => (Math.floor(n / 10) % 20 === 0 ? 0 : total);
 
 export function* sales(sizes: Sizes) {

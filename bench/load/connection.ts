@@ -1,5 +1,5 @@
-// One keep-alive HTTP/1.1 connection that sends what it is given and waits for the whole answer. It reads no more of an answer
-// than its status and where it ends: at a tenth of what an HTTP client takes, it leaves the machine to what is measured.
+// One keep-alive HTTP/1.1 connection that sends a request and waits for the whole answer. It parses only the status and the end of
+// an answer: it needs a tenth of an HTTP client's time, which leaves the machine to the servers.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -15,7 +15,7 @@ export class Connection {
   readonly #socket: Socket;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Of the answer under way, once its head is there; a chunked answer has no length. */
+  /** Of the current answer, after its head; a chunked answer has no length. */
   #head: { status: number; length: number | undefined } | undefined;
   #settle: { done(answer: Answered): void; fail(error: Error): void } | undefined;
 
@@ -33,7 +33,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Sends one request, which is all there of an HTTP message. Rejects when the connection breaks. */
+  /** Sends one request, given as a complete HTTP message. Rejects if the connection breaks. */
   send(request: string): Promise<Answered> {
     this.#socket.write(request);
     return new Promise((done, fail) => {

@@ -1,4 +1,4 @@
-// The asking process, from the side of the one that measures.
+// Controls the load process.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,11 +7,11 @@ import type { Job, LoadResult } from './worker.ts';
 export class Loader implements AsyncDisposable {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'worker.ts'), { stdio: 'inherit' });
 
-  /** Runs a job to its end. Throws when a connection breaks. */
+  /** Runs a job to its end. Throws if a connection breaks. */
   async run(job: Job): Promise<LoadResult> {
     const answered = once(this.#child, 'message');
     this.#child.send(job);
-    // What worker.ts sends, and nothing else does.
+    // worker.ts sends nothing else.
     const [{ result, error }] = (await answered) as [{ result?: LoadResult; error?: string }];
     if (!result) throw new Error(`${job.request.method} ${job.request.path}: ${error}`);
     return result;

@@ -1,7 +1,7 @@
-// The requests of a load: what is sent, as text, one after another.
+// Generates the requests of a load as text.
 import { randomUUID } from 'node:crypto';
 
-/** Ids as the side that is asked takes them. */
+/** Ids in the form of the side under test. */
 export interface Ids {
   clients: readonly (string | number)[];
   products: readonly (string | number)[];
@@ -10,22 +10,22 @@ export interface Ids {
 
 export type Body =
   | { kind: 'fixed'; value: unknown }
-  /** Half of them of one of the leads that are there, half of a new one. */
+  /** Half of them of an existing contact, half of a new one. */
   | { kind: 'opportunity'; funnels: Ids['funnels']; leads: number }
-  /** Three lines of three different articles, for a client who is there. */
+  /** Three lines of different articles, for an existing client. */
   | { kind: 'deliveryNote'; clients: Ids['clients']; products: Ids['products'] };
 
 export interface RequestSpec {
   method: 'GET' | 'POST';
-  /** With its query. */
+  /** The path with its query. */
   path: string;
   headers: Record<string, string>;
   body?: Body;
-  /** Each with an idempotency key of its own. */
+  /** Each with a new idempotency key. */
   keyed?: boolean;
 }
 
-/** Makes the requests of a load, each the whole of an HTTP message. */
+/** Makes the requests of a load, each a complete HTTP message. */
 export function requestsOf({ method, path, headers, body, keyed }: RequestSpec, host: string): () => string {
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${method} ${path} HTTP/1.1\r\n${lines.join('')}`;

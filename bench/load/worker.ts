@@ -1,4 +1,4 @@
-// The process that asks: takes a job, keeps its connections busy for so long, tells what it saw.
+// The load process: gets a job, keeps its connections busy for its duration, and reports.
 import { Connection } from './connection.ts';
 import { type RequestSpec, requestsOf } from './requests.ts';
 
@@ -7,20 +7,20 @@ export interface Job {
   origin: string;
   request: RequestSpec;
   connections: number;
-  /** How long requests are begun for, unless `requests` are done before. */
+  /** How long new requests are sent, unless `requests` are done earlier. */
   seconds: number;
   requests?: number | undefined;
 }
 
 export interface LoadResult {
-  /** Microseconds of every request that was answered with 200. */
+  /** Microseconds of every request answered with 200. */
   latencies: number[];
-  /** Answers with another status, by status. */
+  /** Counts of other answers by status. */
   refused: Record<string, number>;
   bytes: number;
   /** From the first request to the last answer. */
   seconds: number;
-  /** Processor time of this process meanwhile. */
+  /** Processor time of this process in between. */
   cpuMs: number;
 }
 

@@ -1,4 +1,4 @@
-// What is no slice of load: how long a start takes, how memory goes, what REST adds to its rows, what the typed client takes.
+// Measurements other than load: start time, memory, the cost of REST beyond its rows, and the typed client.
 import type { Headers } from '../caller.ts';
 import type { Loader } from '../load/loader.ts';
 import type { RequestSpec } from '../load/requests.ts';
@@ -11,26 +11,26 @@ export interface ProbeWorld {
   product: Server;
   headers: Headers;
   loader: Loader;
-  /** How long what is repeated is repeated. */
+  /** Duration of repeated measurements. */
   seconds: number;
-  /** After which memory is looked at. */
+  /** Requests before memory is read. */
   requests: number;
 }
 
 export interface Probes {
-  /** Milliseconds from the start of the process to its first answer, of each of some starts. */
+  /** Milliseconds from the start of the process to its first answer, for several starts. */
   start: number[];
   memory: Memory;
-  /** Milliseconds of processor time of the server's process, to read and decode the rows of a page of 100 products. */
+  /** Milliseconds of the server's processor time to read and decode the rows of a page of 100 products. */
   rows: { cpuMs: number; statements: number };
-  /** Milliseconds until a page of 100 products is there as an object. */
+  /** Milliseconds until a page of 100 products is an object. */
   client: { clientMs: number; restMs: number };
 }
 
 const STARTS = 3;
 const PAGE = 100;
 
-/** What `--only` may name; each is measured by itself. */
+/** Names for `--only`; each is measured alone. */
 export const PROBES = ['start', 'memory', 'rows', 'client'] as const;
 
 export async function probe(

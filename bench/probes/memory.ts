@@ -1,25 +1,25 @@
-// Memory of the server: after its start, after many requests, and whether as many again add to it.
+// Memory of the server: after its start, after many requests, and its growth with further ones.
 import type { Loader } from '../load/loader.ts';
 import type { RequestSpec } from '../load/requests.ts';
 import { CONNECTIONS } from '../measure.ts';
 import { residentMb, type Server } from '../processes.ts';
 
 export interface Memory {
-  /** MB, after the start and no request. */
+  /** MB after the start, before any request. */
   atStart: number;
   requests: number;
-  /** MB, after that many requests. */
+  /** MB after that many requests. */
   after: number;
-  /** MB after each further part, a tenth as many requests as before all together. */
+  /** MB after each further part of a tenth as many requests. */
   then: number[];
-  /** Least-squares slope of those, in MB for 100,000 requests. */
+  /** Least-squares slope of those, in MB per 100,000 requests. */
   growth: number;
 }
 
 const ROUNDS = 10;
 const FURTHER = 5;
 
-/** Sends `requests`, of every kind in turns, to a server that has just started; then half as many again. */
+/** Sends `requests` of every kind in turns to a server that has just started; then half as many again. */
 export async function memoryOf(
   loader: Loader,
   server: Server,
@@ -42,7 +42,7 @@ export async function memoryOf(
   return { atStart, requests, after, then, growth: slope([after, ...then]) * ROUNDS * (100_000 / requests) };
 }
 
-/** Of values at equal distances, by least squares. */
+/** Least-squares slope of equidistant values. */
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

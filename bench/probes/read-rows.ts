@@ -1,6 +1,5 @@
-// What reading and decoding the rows of a page costs this service's own process, and nothing else: the statements that the
-// operation sends, recorded once, are sent again and again in the same kind of transaction. What a request takes beyond that
-// is what doors and operations add.
+// The cost of reading and decoding the rows of a page in this process: the operation's statements, recorded once, are sent again
+// and again in the same kind of transaction. The rest of a request's cost is that of interfaces and operations.
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import pino from 'pino';
@@ -27,7 +26,7 @@ process.on('message', async ({ databaseUrl, headers, path, seconds }: Question) 
     database: { url: databaseUrl },
     log: pino({ level: 'silent' }),
     checkOutputs: false,
-    // The load before this one has spent more than is usual.
+    // The load before this one has used up more than usual.
     quotaPerMinute: 10_000_000,
   });
   const http = await makeHttp(service, { corsOrigins: [], trustProxy: false });
@@ -47,7 +46,7 @@ process.on('message', async ({ databaseUrl, headers, path, seconds }: Question) 
   await service.close();
 });
 
-/** The prepared statements that a call sends on its company's behalf, and the company. */
+/** The company, and the prepared statements of a call. */
 async function recorded(call: () => Promise<unknown>): Promise<{ statements: Statement[]; accountId: number }> {
   const { query } = pg.Client.prototype;
   const statements: Statement[] = [];
@@ -73,7 +72,7 @@ const replay = (database: Database, accountId: number, statements: readonly Stat
     Promise.all(statements.map(({ text, values }) => db.executeQuery(CompiledQuery.raw(text, values)))),
   );
 
-/** Does it again and again, so many at once as are asked by a load; answers how often. */
+/** Repeats the work with the concurrency of a load; returns how often it ran. */
 async function during(seconds: number, work: () => Promise<unknown>): Promise<number> {
   const until = performance.now() + seconds * 1000;
   let times = 0;

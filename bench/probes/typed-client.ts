@@ -1,5 +1,5 @@
 // A caller of the published client's source and one of plain REST, in one process and in turns: milliseconds until a page of
-// products is there as an object, one call after the other.
+// products is an object, one call after another.
 import { createClient } from '../../client/src/index.ts';
 
 interface Question {

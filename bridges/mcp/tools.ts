@@ -1,26 +1,58 @@
-// The table of tools, made once from the operations: names, texts, closed input schemas and small output schemas (MCP-04).
+// The table of tools, generated from the operations: names, texts, closed input schemas and compact output schemas (MCP-04).
 import type { Tool as Definition } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { Kind } from '../../platform/ids.ts';
 import { idMarks } from '../../routers/shared/id.ts';
-import { type Operation, operations } from '../operations.ts';
+import { type Operation, operations, shownOutput } from '../operations.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
+/** A tool of the connector. */
 export interface Tool {
   operation: Operation;
-  /** What `tools/list` says of it. */
+  /** Its entry in `tools/list`. */
   definition: Definition;
-  /** The answer is no object, and stands in `data` of the structured content. */
+  /** The definition as JSON. */
+  listed: string;
+  /** The answer is not an object, so the structured content has it in `data`. */
   wrapped: boolean;
   paged: boolean;
-  /** Identifiers among its arguments, and the tool that gives each, where the description says so. */
-  sources: ReadonlyMap<string, string>;
+  /** Patterns of the arguments that are ids (nested ones too, as error messages name them), with the tool that returns such ids. */
+  sources: readonly { field: RegExp; source: string }[];
 }
 
-/** Rows of a page when the caller does not say: a model's context is small. */
+/**
+ * The tool that returns the ids of each kind. Error messages name it when an id is wrong, so that descriptions needn't. Kinds that no
+ * tool accepts are left out.
+ */
+export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
+  channel: 'listar_canales',
+  client: 'consultar_clientes',
+  contact: 'consultar_contactos',
+  deliveryNote: 'consultar_albaranes',
+  department: 'consultar_empleados',
+  employee: 'consultar_empleados',
+  estimate: 'consultar_presupuestos',
+  family: 'listar_familias',
+  format: 'consultar_formatos',
+  funnel: 'listar_funnels',
+  invoice: 'consultar_facturas',
+  lossReason: 'listar_motivos_perdida',
+  opportunity: 'consultar_oportunidades',
+  product: 'consultar_productos',
+  project: 'consultar_proyectos',
+  projectState: 'listar_estados_proyecto',
+  stage: 'listar_funnels',
+  supplier: 'consultar_proveedores',
+  taskState: 'listar_estados_tarea',
+  treasuryAccount: 'consultar_cuentas_tesoreria',
+  variation: 'obtener_producto',
+};
+
+/** The default page size, small because a model's context is small. */
 export const TOOL_PAGE_SIZE = 20;
 
-/** The argument that does what X-IDEMPOTENCY-KEY does in REST. IDEM-01 */
+/** The argument for the idempotency key, like REST's X-IDEMPOTENCY-KEY. IDEM-01 */
 export const IDEMPOTENCY_ARGUMENT = 'clave_idempotencia';
 
 /** Every tool, in the order of the routers. */
@@ -28,41 +60,46 @@ export const tools: readonly Tool[] = operations.map(toolOf);
 
 const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
 
+/** The tool with this name. */
 export const toolNamed = (name: string): Tool | undefined => byName.get(name);
 
 function toolOf(operation: Operation): Tool {
   const { tool: name, title, description, write, destructive, routes } = operation;
-  const { schema: inputSchema, ids } = inputOf(operation);
+  const { schema: inputSchema, sources } = inputOf(operation);
   const { schema: outputSchema, wrapped } = outputOf(operation);
+  const definition = {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations: {
+      readOnlyHint: !write,
+      destructiveHint: destructive,
+      idempotentHint: !write || routes.every(({ method }) => method === 'PUT'),
+      openWorldHint: false,
+    },
+  };
   return {
     operation,
-    definition: {
-      name,
-      title,
-      description,
-      inputSchema,
-      outputSchema,
-      annotations: {
-        readOnlyHint: !write,
-        destructiveHint: destructive,
-        idempotentHint: !write || routes.every(({ method }) => method === 'PUT'),
-        openWorldHint: false,
-      },
-    },
+    definition,
+    listed: JSON.stringify(definition),
     wrapped,
     paged: Object.hasOwn(operation.input.shape, 'por_pagina'),
-    sources: sourcesOf(description, ids),
+    sources,
   };
 }
 
-function inputOf(operation: Operation): { schema: Definition['inputSchema']; ids: ReadonlySet<string> } {
-  const ids = new Set<string>();
+function inputOf(operation: Operation): { schema: Definition['inputSchema']; sources: Tool['sources'] } {
+  const sources = new Map<string, string>();
   const { properties = {}, required } = z.toJSONSchema(operation.input, {
     io: 'input',
     override({ zodSchema, jsonSchema, path }) {
       if (zodSchema instanceof z.ZodObject) jsonSchema.additionalProperties = false;
-      if (idMarks.has(zodSchema)) {
-        ids.add(String(path.at(-1)));
+      const mark = idMarks.get(zodSchema);
+      if (mark) {
+        const source = SOURCES[mark.kind];
+        if (source) sources.set(fieldPattern(path), source);
         jsonSchema.anyOf = [{ type: 'string' }, { type: 'integer' }];
       }
       shorten(jsonSchema);
@@ -70,7 +107,10 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; ids
   });
   const { pagina, fecha_inicio, por_pagina } = properties;
   for (const plain of [pagina, fecha_inicio]) if (typeof plain === 'object') delete plain.description;
-  if (typeof por_pagina === 'object') por_pagina.default = TOOL_PAGE_SIZE;
+  if (typeof por_pagina === 'object') {
+    por_pagina.default = TOOL_PAGE_SIZE;
+    por_pagina.description = por_pagina.description?.replace('Registros por página, ', '');
+  }
   if (operation.write) {
     properties[IDEMPOTENCY_ARGUMENT] = {
       type: 'string',
@@ -79,20 +119,32 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; ids
     };
   }
   const closed = JSON.stringify({ type: 'object', properties, required, additionalProperties: false });
-  return { ids, schema: JSON.parse(closed, oneTypeEach) };
+  return {
+    schema: JSON.parse(closed, oneTypeEach),
+    sources: [...sources].map(([field, source]) => ({ field: new RegExp(field), source })),
+  };
 }
 
-/** Several hosts know no list of types, which is how Zod writes a union of plain ones. */
+/** A pattern for the field's name at this path of a JSON Schema: `detalles[3].articulo_fk`. */
+function fieldPattern(path: readonly PropertyKey[]): string {
+  const steps = path.flatMap((step, index) => {
+    if (path[index - 1] === 'properties') return [`${index > 1 ? '\\.' : ''}${String(step)}`];
+    return step === 'items' ? ['\\[\\d+\\]'] : [];
+  });
+  return `(?<![\\w.\\]])${steps.join('')}(?![\\w.[])`;
+}
+
+/** Converts lists of types, which Zod writes for unions of primitive types, to `anyOf`: several hosts do not support them. */
 function oneTypeEach(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || !Array.isArray(value.type)) return value;
   const { type: types, ...rest } = value;
   return { ...rest, anyOf: types.map((type: unknown) => ({ type })) };
 }
 
-/** Open, so that a field more is no error to a client that remembers the schema. */
-function outputOf({ output }: Operation) {
-  // Handlers' answers are sent as they are, not as parsed: the input side of the schema is what a caller sees.
-  const { $schema, ...schema } = z.toJSONSchema(output, {
+/** The output schema. It is open, so that new fields are no errors for clients that cache the schema. */
+function outputOf(operation: Operation) {
+  // Handlers' answers are sent unparsed, so callers see the input side of the schema.
+  const { $schema, ...schema } = z.toJSONSchema(shownOutput(operation), {
     io: 'input',
     override: ({ jsonSchema }) => shorten(jsonSchema),
   });
@@ -104,7 +156,7 @@ function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
   return type === 'object' || [anyOf, oneOf, allOf].some((branches) => branches?.every(isObjectSchema));
 }
 
-/** Takes out what only costs a model room: what the format or the name says already, bounds that nobody meets, examples. */
+/** Removes what only uses up a model's context: patterns that the format implies, very wide limits, examples. */
 function shorten(schema: JsonSchema): void {
   if (schema.format) delete schema.pattern;
   if (schema.format === 'date') schema.description = schema.description?.replace(/ \(AAAA-MM-DD\)$/, '');
@@ -113,14 +165,4 @@ function shorten(schema: JsonSchema): void {
   if (Math.abs(schema.minimum ?? 0) >= 1e12) delete schema.minimum;
   if (Math.abs(schema.maximum ?? 0) >= 1e12) delete schema.maximum;
   delete schema.example;
-}
-
-/** `empleadoId: de consultar_empleados` in a description says where that identifier comes from. */
-function sourcesOf(description: string, ids: ReadonlySet<string>): Map<string, string> {
-  const sources = new Map<string, string>();
-  for (const id of ids) {
-    const tool = new RegExp(`\\b${id}\\b[^.;,]*?\\bde ([a-z]+_[a-z_]+)`).exec(description)?.[1];
-    if (tool && operations.some((operation) => operation.tool === tool)) sources.set(id, tool);
-  }
-  return sources;
 }

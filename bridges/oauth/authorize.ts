@@ -1,29 +1,29 @@
-// Where a person lets an application act on a company: /oauth/authorize. Who is not signed in does so first; who agrees, or
-// does not, is sent back to the application. What can't be sent back safely is shown to the person. OAU-03, OAU-07
+// The consent page, /oauth/authorize, where a person lets an application act on a company. The person signs in first if necessary.
+// The decision is sent back to the application; errors that can't be sent back safely are shown to the person. OAU-03, OAU-07
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { companiesOf, type Membership, type SessionUser } from '../../platform/users.ts';
+import { companiesOf, type Membership, type SessionUser } from '../../platform/identity/users.ts';
 import { html } from '../pages/layout.ts';
 import { currentUser, preparePages, signInAddress } from '../pages/session.ts';
 import { addPage, notice, type Visit } from '../pages/visit.ts';
 import { type Client, findClient } from './clients.ts';
-import { behind, isOAuthError, oauthError } from './errors.ts';
+import { innerError, isOAuthError, oauthError } from './errors.ts';
 import { isResource, resourceOf } from './metadata.ts';
 import { authorizing } from './model.ts';
-import { given, theOne } from './parameters.ts';
+import { single, valuesOf } from './parameters.ts';
 
-/** An application that is known, and a place of its own to answer to. */
-interface Asker {
+/** A registered application, and one of its redirect URIs. */
+interface Application {
   client: Client;
   redirectUri: string;
   state: string | undefined;
 }
 
-interface Wish {
+interface AuthorizationRequest {
   codeChallenge: string;
-  /** It asks for svc.write; svc.read is always granted. */
+  /** Requests svc.write; svc.read is always granted. */
   write: boolean;
 }
 
@@ -35,62 +35,67 @@ export async function addAuthorizePage(app: FastifyInstance, service: Service): 
   });
 }
 
-type Step = (visit: Visit, asker: Asker, wish: Wish, user: SessionUser) => Promise<FastifyReply> | FastifyReply;
+type Step = (
+  visit: Visit,
+  application: Application,
+  asked: AuthorizationRequest,
+  user: SessionUser,
+) => Promise<FastifyReply> | FastifyReply;
 
-/** What comes before both the page and the decision: the asker, the wish, the person. */
+/** Reads the application, the request and the person, for both the page and the decision. */
 const handled = (step: Step) => async (visit: Visit) => {
   const { service, request } = visit;
   const query = typeof request.query === 'object' && request.query !== null ? request.query : {};
-  const asker = await askerOf(service, query);
-  if (typeof asker === 'string') return sendRefusal(visit, asker);
+  const application = await applicationOf(service, query);
+  if (typeof application === 'string') return sendRefusal(visit, application);
   try {
-    const wish = wishOf(service, query);
+    const asked = requestOf(service, query);
     const user = await currentUser(service, request);
-    return user ? await step(visit, asker, wish, user) : visit.seeOther(signInAddress(request.url));
+    return user ? await step(visit, application, asked, user) : visit.seeOther(signInAddress(request.url));
   } catch (error) {
-    if (!isOAuthError(error)) throw error instanceof Error ? behind(error) : error;
-    return sendBack(visit, asker, { error: error.name, error_description: error.message });
+    if (!isOAuthError(error)) throw error instanceof Error ? innerError(error) : error;
+    return sendBack(visit, application, { error: error.name, error_description: error.message });
   }
 };
 
-/** Who asks; or what is wrong, where there is nobody to answer to but the person. */
-async function askerOf(service: Service, query: object): Promise<Asker | 'client' | 'redirect'> {
-  const [clientId = '', ...otherClients] = given(query, 'client_id');
+/** The application; or what is wrong, if the error can't be sent to a redirect URI and must be shown to the person. */
+async function applicationOf(service: Service, query: object): Promise<Application | 'client' | 'redirect'> {
+  const [clientId = '', ...otherClients] = valuesOf(query, 'client_id');
   const client = otherClients.length === 0 ? await findClient(service, clientId) : undefined;
   if (!client) return 'client';
-  const [redirectUri = '', ...otherUris] = given(query, 'redirect_uri');
+  const [redirectUri = '', ...otherUris] = valuesOf(query, 'redirect_uri');
   if (otherUris.length > 0 || !client.redirectUris.includes(redirectUri)) return 'redirect';
-  const [state, ...otherStates] = given(query, 'state');
+  const [state, ...otherStates] = valuesOf(query, 'state');
   return { client, redirectUri, state: otherStates.length === 0 ? state : undefined };
 }
 
-/** What is asked for. An OAuth error, to be sent back, for a request that is not in order. */
-function wishOf(service: Service, query: object): Wish {
-  theOne(query, 'state');
-  const responseType = theOne(query, 'response_type');
+/** The validated request. Throws an OAuth error to send back if it is invalid. */
+function requestOf(service: Service, query: object): AuthorizationRequest {
+  single(query, 'state');
+  const responseType = single(query, 'response_type');
   if (!responseType) throw oauthError('invalid_request', 'Missing parameter: response_type');
   if (responseType !== 'code') throw oauthError('unsupported_response_type', 'response_type has to be code');
-  const mode = theOne(query, 'response_mode');
+  const mode = single(query, 'response_mode');
   if (mode && mode !== 'query') throw oauthError('invalid_request', 'response_mode has to be query');
-  const codeChallenge = theOne(query, 'code_challenge') ?? '';
-  if (theOne(query, 'code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(codeChallenge)) {
+  const codeChallenge = single(query, 'code_challenge') ?? '';
+  if (single(query, 'code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(codeChallenge)) {
     throw oauthError('invalid_request', 'PKCE is required: code_challenge, and code_challenge_method=S256');
   }
-  if (!given(query, 'resource').every((resource) => isResource(service, resource))) {
+  if (!valuesOf(query, 'resource').every((resource) => isResource(service, resource))) {
     throw oauthError('invalid_target', 'resource is not the connector of this service');
   }
-  const scopes = (theOne(query, 'scope') ?? '').split(' ').filter((scope) => scope !== '');
-  // Scopes of other services, which some applications add to what they ask of every one, are passed over.
+  const scopes = (single(query, 'scope') ?? '').split(' ').filter((scope) => scope !== '');
+  // Ignore unknown scopes: some applications request scopes of other services too.
   if (scopes.length > 0 && !scopes.some((scope) => scope === 'svc.read' || scope === 'svc.write')) {
     throw oauthError('invalid_scope', 'scope has to hold svc.read or svc.write');
   }
   return { codeChallenge, write: scopes.includes('svc.write') };
 }
 
-/** Sends the person on to the application, with the answer beside what its redirect URI already holds. RFC 9207 */
+/** Redirects the person to the application, adding the answer to the redirect URI's own parameters. RFC 9207 */
 function sendBack(
   { service, seeOther }: Visit,
-  { redirectUri, state }: Asker,
+  { redirectUri, state }: Application,
   answer: Record<string, string>,
 ): FastifyReply {
   const parameters = new URLSearchParams({ ...answer, ...(state !== undefined && { state }), iss: service.baseUrl });
@@ -98,14 +103,19 @@ function sendBack(
   return seeOther(`${redirectUri}${joint}${parameters}`);
 }
 
-/** The person decided. A company that is not the person's is refused, whatever the form says. */
-async function decide(visit: Visit, asker: Asker, { codeChallenge, write }: Wish, user: SessionUser) {
+/** Handles the person's decision. Throws 403 for a company that the person does not belong to. */
+async function decide(
+  visit: Visit,
+  application: Application,
+  { codeChallenge, write }: AuthorizationRequest,
+  user: SessionUser,
+) {
   const { service, field } = visit;
   if (field('decision') !== 'allow') throw oauthError('access_denied', 'The person did not agree');
   const companies = await companiesOf(service.database, user.userId);
   const company = companies.find(({ slug }) => slug === field('company'));
   if (!company) throw new ApiError('forbidden', 'No puede autorizar el acceso a esa empresa');
-  const { client, redirectUri } = asker;
+  const { client, redirectUri } = application;
   const server = authorizing(service, {
     client,
     requestId: visit.request.id,
@@ -126,15 +136,15 @@ async function decide(visit: Visit, asker: Asker, { codeChallenge, write }: Wish
     new OAuth2Server.Request({ method: 'GET', headers: {}, query, body: {} }),
     new OAuth2Server.Response(),
   );
-  return sendBack(visit, asker, { code: authorizationCode });
+  return sendBack(visit, application, { code: authorizationCode });
 }
 
 const hostOf = (uri: string) => new URL(uri).host;
 
-/** The page: who asks, for which company, what for. */
-async function showConsent(visit: Visit, asker: Asker, { write }: Wish, user: SessionUser) {
+/** The page: the application, the company and the permissions. */
+async function showConsent(visit: Visit, application: Application, { write }: AuthorizationRequest, user: SessionUser) {
   const { service, request, say } = visit;
-  const { client, redirectUri } = asker;
+  const { client, redirectUri } = application;
   const companies = await companiesOf(service.database, user.userId);
   const title = say('Autorizar una aplicación', 'Authorise an application');
   if (companies.length === 0) return sendWithoutCompany(visit);
@@ -156,8 +166,8 @@ ${companyChoice(visit, companies)}
 <fieldset>
 <legend>${say('Permisos', 'Permissions')}</legend>
 <label class="radio"><input type="checkbox" checked disabled> <span><strong>${say('Consultar', 'Read')}</strong> <code>svc.read</code><br><span class="quiet">${say(
-      'Ventas, tesorería, CRM, productos, proyectos y control horario. No se puede quitar.',
-      'Sales, treasury, CRM, products, projects and time control. It can’t be removed.',
+      'Clientes y ventas, servicios recurrentes, compras y proveedores, tesorería, CRM, productos y existencias, proyectos, plantilla y control horario, y el consumo de la cuenta. No se puede quitar.',
+      'Clients and sales, recurring services, purchases and suppliers, treasury, CRM, products and stock, projects, staff and time control, and the use of the account. It can’t be removed.',
     )}</span></span></label>
 ${
   write &&
@@ -206,7 +216,7 @@ function sendWithoutCompany(visit: Visit): FastifyReply {
   });
 }
 
-/** Nobody is redirected to where nobody registered. */
+/** Shows the error: redirecting to an unregistered address would be unsafe. */
 function sendRefusal(visit: Visit, wrong: 'client' | 'redirect'): FastifyReply {
   const { say } = visit;
   const title = say('No se puede autorizar', 'This can’t be authorised');

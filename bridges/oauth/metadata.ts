@@ -1,26 +1,26 @@
-// How an application finds its way: what protects the connector and where (RFC 9728, RFC 8414). OAU-01
+// Metadata by which applications discover the authorization server (RFC 9728, RFC 8414). OAU-01
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import type { Scope } from '../../platform/principal.ts';
 
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
 const SCOPES: readonly Scope[] = ['svc.read', 'svc.write'];
-/** The connector is one resource, by whichever of these an application knows it. */
+/** The paths by which applications may name the connector. */
 const RESOURCE_PATHS = new Set(['/', '/mcp', '/mcp/']);
 
-/** What tokens are for, and what they are held to. */
+/** The resource that tokens are issued for and checked against. */
 export const resourceOf = ({ baseUrl }: Service) => `${baseUrl}/mcp`;
 
-/** Whether an application that names this resource means the connector (RFC 8707). */
+/** Whether a resource indicator names the connector (RFC 8707). */
 export function isResource({ baseUrl }: Service, text: string): boolean {
   const url = URL.parse(text);
   return url?.origin === new URL(baseUrl).origin && url.hash === '' && RESOURCE_PATHS.has(url.pathname);
 }
 
-/** What may be asked for, as OAuth writes it. */
+/** The scopes as OAuth text. */
 export const scopeText = (canWrite: boolean) => (canWrite ? SCOPES.join(' ') : 'svc.read');
 
-/** The `WWW-Authenticate` of the connector: where to find out how to get a token, and what is wrong with this one. */
+/** The connector's `WWW-Authenticate`: where to learn how to get a token, and what is wrong with the one sent. */
 export function challenge(
   service: Service,
   request: FastifyRequest,
@@ -37,7 +37,7 @@ export function challenge(
     .join(', ')}`;
 }
 
-/** Adds the documents. They name the address that callers reach the service at, so they are made when asked for. */
+/** Adds the documents. They contain the public address, so they are generated on request. */
 export function addMetadata(scope: FastifyInstance, service: Service): void {
   const serve = (path: string, document: (request: FastifyRequest) => object) =>
     scope.route({
@@ -47,7 +47,7 @@ export function addMetadata(scope: FastifyInstance, service: Service): void {
       handler: (request, reply) => reply.header('Cache-Control', 'public, max-age=300').send(document(request)),
     });
 
-  // The resource is named as it was asked for: clients compare it with the address that they were given.
+  // Name the resource as requested: clients compare it with the address that they were given.
   const resource = ({ url }: FastifyRequest) => ({
     resource: service.baseUrl + url.slice(PROTECTED_RESOURCE.length),
     resource_name: 'Albaran',

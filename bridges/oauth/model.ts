@@ -1,6 +1,7 @@
-// What @node-oauth/oauth2-server asks of us to issue codes and tokens: clients from clients.ts, the rest from
-// platform/grants.ts. One a request, since some of its questions leave out what the request said. Moments are read from the
-// service's clock there; the library compares those it gets here with the system's, so they only say "still valid".
+// The model that @node-oauth/oauth2-server needs to issue codes and tokens: clients from clients.ts, the rest from
+// platform/identity/grants.ts. Each request has its own model, because some of the library's callbacks lack request data.
+// grants.ts checks expiry by the service's clock. The library compares the times returned here with the system clock, so they are
+// always in the future.
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { Service } from '../../platform/context.ts';
 import {
@@ -12,11 +13,11 @@ import {
   issueTokens,
   type NewGrant,
   useCode,
-} from '../../platform/grants.ts';
+} from '../../platform/identity/grants.ts';
 import { type Client, findClient, GRANT_TYPES } from './clients.ts';
 import { scopeText } from './metadata.ts';
 
-/** What a person agreed to, of which the library knows the client and the code alone. */
+/** What a person agreed to. The library itself only handles the client and the code. */
 export type Agreement = Omit<NewGrant, 'clientId' | 'clientName'> & { client: Client; requestId: string };
 
 type Model = OAuth2Server.AuthorizationCodeModel & OAuth2Server.RefreshTokenModel;
@@ -25,7 +26,7 @@ const stillValid = (seconds: number) => new Date(Date.now() + seconds * 1000);
 const scopes = (canWrite: boolean) => scopeText(canWrite).split(' ');
 const forLibrary = ({ id, redirectUris }: Client) => ({ id, redirectUris, grants: GRANT_TYPES });
 
-/** For the authorization that a person just agreed to. */
+/** A server for the authorization that a person has just agreed to. */
 export function authorizing(service: Service, { client, requestId, ...agreed }: Agreement): OAuth2Server {
   const model: Model = {
     ...exchange(service, ''),
@@ -48,7 +49,7 @@ export function authorizing(service: Service, { client, requestId, ...agreed }: 
   });
 }
 
-/** For an exchange of a code, whose redirect URI the application says to be `redirectUri`, or of a refresh token. */
+/** A server for exchanging a code (with the `redirectUri` that the application sent) or a refresh token. */
 export const exchanging = (service: Service, redirectUri: string | undefined): OAuth2Server =>
   new OAuth2Server({
     model: exchange(service, redirectUri),
@@ -58,7 +59,7 @@ export const exchanging = (service: Service, redirectUri: string | undefined): O
 
 function exchange(service: Service, redirectUri: string | undefined): Model {
   const { database, clock } = service;
-  /** The code or refresh token that this request is about. */
+  /** The code or refresh token of this request. */
   let presented: IssuedToken | undefined;
   const find = async (kind: 'code' | 'refresh', secret: string) => {
     presented = await findToken(service, kind, secret, clock.now());
@@ -67,7 +68,7 @@ function exchange(service: Service, redirectUri: string | undefined): Model {
 
   return {
     async getClient(id, secret) {
-      // Every application is a public one: who sends a secret is not it.
+      // All applications are public clients, so one that sends a secret is refused.
       const client = secret ? undefined : await findClient(service, id);
       return client && forLibrary(client);
     },
@@ -103,7 +104,7 @@ function exchange(service: Service, redirectUri: string | undefined): Model {
         }
       );
     },
-    // It is used up together with the issue of the next one, when nothing else can be wrong with the request.
+    // issueTokens marks it as used in the transaction that issues the next one.
     revokeToken: async () => true,
     async saveToken({ scope }, client, user) {
       const canWrite = scope?.includes('svc.write') ?? false;
@@ -118,7 +119,7 @@ function exchange(service: Service, redirectUri: string | undefined): Model {
         user,
       };
     },
-    // Neither is asked for here: codes are issued by `authorizing`, access tokens are read by the connector.
+    // Required by the library's types but never called: `authorizing` issues codes, and the connector reads access tokens.
     saveAuthorizationCode: async () => undefined,
     getAccessToken: async () => undefined,
   };

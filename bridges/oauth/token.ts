@@ -1,24 +1,24 @@
-// What applications call without a person: registration, tokens, and the end of them. Any page may call these, since
-// nothing of a browser (cookies) counts here.
-import formbody from '@fastify/formbody';
+// Endpoints that applications call: registration, tokens and revocation. Pages of any origin may call them, because they use no
+// cookies.
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { ACCESS_TOKEN_SECONDS, revokeToken } from '../../platform/grants.ts';
+import { ACCESS_TOKEN_SECONDS, revokeToken } from '../../platform/identity/grants.ts';
+import { prepareAnonymous } from '../forms.ts';
 import { type ClientOptions, GRANT_TYPES, registerClient } from './clients.ts';
 import { oauthError, sendError } from './errors.ts';
 import { addMetadata, isResource } from './metadata.ts';
 import { exchanging } from './model.ts';
-import { given, theOne } from './parameters.ts';
+import { single, valuesOf } from './parameters.ts';
 
 type Handler = (request: FastifyRequest) => Promise<{ status: number; body?: object }>;
 
-/** Adds /oauth/register, /oauth/token and /oauth/revoke, and the metadata; a browser may call them from anywhere. */
+/** Adds /oauth/register, /oauth/token, /oauth/revoke and the metadata, with CORS for all origins. */
 export async function addApplicationRoutes(app: FastifyInstance, service: Service, options: ClientOptions) {
   await app.register(async (scope) => {
-    await scope.register(formbody, { bodyLimit: 64 * 1024 });
     scope.setErrorHandler(sendError);
+    await prepareAnonymous(scope, service);
     scope.addHook('onRequest', async (_request, reply) => {
       reply.headers({
         'Access-Control-Allow-Origin': '*',
@@ -33,9 +33,9 @@ export async function addApplicationRoutes(app: FastifyInstance, service: Servic
     addPost(scope, '/oauth/token', async (request) => ({ status: 200, body: await exchange(service, request) }));
     addPost(scope, '/oauth/revoke', async (request) => {
       const form = formOf(request);
-      const token = theOne(form, 'token');
+      const token = single(form, 'token');
       if (!token) throw oauthError('invalid_request', 'Missing parameter: token');
-      await revokeToken(service.database, token, theOne(form, 'client_id'), service.clock.now());
+      await revokeToken(service.database, token, single(form, 'client_id'), service.clock.now());
       return { status: 200 };
     });
     scope.options('/.well-known/*', { config: { cors: false } }, (_request, reply) =>
@@ -70,23 +70,23 @@ function addPost(scope: FastifyInstance, url: string, handler: Handler): void {
   });
 }
 
-/** A code or a refresh token for a pair of tokens. The errors are RFC 6749's, whoever finds them. OAU-04, OAU-07 */
+/** Exchanges a code or a refresh token for a pair of tokens. All errors have RFC 6749's form. OAU-04, OAU-07 */
 async function exchange(service: Service, request: FastifyRequest): Promise<object> {
   const form = formOf(request);
-  const grantType = theOne(form, 'grant_type');
+  const grantType = single(form, 'grant_type');
   if (!grantType) throw oauthError('invalid_request', 'Missing parameter: grant_type');
   if (!GRANT_TYPES.includes(grantType)) {
     throw oauthError('unsupported_grant_type', `grant_type has to be one of ${GRANT_TYPES.join(', ')}`);
   }
-  if (!given(form, 'resource').every((resource) => isResource(service, resource))) {
+  if (!valuesOf(form, 'resource').every((resource) => isResource(service, resource))) {
     throw oauthError('invalid_target', 'resource is not the one of the authorization');
   }
-  const redirectUri = theOne(form, 'redirect_uri');
+  const redirectUri = single(form, 'redirect_uri');
   if (grantType === 'authorization_code' && !redirectUri) {
     throw oauthError('invalid_request', 'Missing parameter: redirect_uri');
   }
   const names = Object.keys(form).filter((name) => name !== 'resource');
-  const body = Object.fromEntries(names.map((name) => [name, theOne(form, name)]));
+  const body = Object.fromEntries(names.map((name) => [name, single(form, name)]));
   const { accessToken, refreshToken, scope } = await exchanging(service, redirectUri).token(
     new OAuth2Server.Request({ method: 'POST', headers: libraryHeaders(request), query: {}, body }),
     new OAuth2Server.Response(),
@@ -100,7 +100,7 @@ async function exchange(service: Service, request: FastifyRequest): Promise<obje
   };
 }
 
-/** Of the headers, those that the library reads. */
+/** The headers that the library reads. */
 function libraryHeaders({ headers }: FastifyRequest): Record<string, string> {
   const names = ['authorization', 'content-type', 'content-length', 'transfer-encoding'];
   return Object.fromEntries(

@@ -1,13 +1,14 @@
-// The companies that a person belongs to, to choose one.
+// The page on which a person chooses one of their companies.
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { html } from './layout.ts';
-import { addPage, HOME, inside } from './visit.ts';
+import { addPage, HOME, signedIn } from './visit.ts';
 
+/** Adds the page. */
 export function addCompanies(app: FastifyInstance, service: Service): void {
   addPage(app, service, '/companies', {
-    get: inside((stay) => {
-      const { say, companies } = stay;
+    get: signedIn((visit) => {
+      const { say, companies } = visit;
       const title = say('Elija una empresa', 'Choose a company');
       const list = html`<ul class="choices">${companies.map(
         ({ slug, name, role }) => html`<li><a href="${HOME}?${new URLSearchParams({ company: slug }).toString()}">
@@ -19,7 +20,7 @@ export function addCompanies(app: FastifyInstance, service: Service): void {
         'No pertenece a ninguna empresa todavía. Quien administra el servicio puede darle acceso.',
         'You don’t belong to any company yet. Whoever runs the service can let you in.',
       )}</p>`;
-      return stay.sendInside(
+      return visit.sendWithMenu(
         {
           title,
           narrow: true,

@@ -1,4 +1,4 @@
-// The pages that people see: sign in, their companies, the integrations of one, their password.
+// The pages for people: sign-in, companies, a company's integrations, password.
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { addCompanies } from './companies.ts';
@@ -8,7 +8,7 @@ import { addPassword } from './password.ts';
 import { preparePages } from './session.ts';
 import { addSignIn } from './sign-in.ts';
 
-/** Adds every page, and the stylesheet that all of them use. */
+/** Adds every page and the stylesheet. */
 export async function addPages(app: FastifyInstance, service: Service): Promise<void> {
   app.get(STYLE_PATH, (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'public, max-age=31536000, immutable').send(STYLE),

@@ -1,73 +1,91 @@
-// The integrations of one company: its API keys (administrators), the connections that were authorised, the use of the
-// quota, and what an assistant needs to be connected. A company is named in the address and in every form, so that two
-// tabs may show two companies.
+// The integrations page of a company: its API keys (for administrators), authorised connections, automatic issuing of renewals, use
+// of the quota, and how to connect an assistant. The URL and every form name the company, so that two tabs can show two companies.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { createKey, liveKeys, revokeKey } from '../../platform/api-keys.ts';
 import { noteWrite } from '../../platform/audit.ts';
+import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { ApiError, badField } from '../../platform/errors.ts';
-import { type Connection, listGrants, revokeGrant } from '../../platform/grants.ts';
+import { createKey, liveKeys, revokeKey } from '../../platform/identity/api-keys.ts';
+import { type Connection, listGrants, revokeGrant } from '../../platform/identity/grants.ts';
+import { type Membership, namesOf, type Role, requireMember } from '../../platform/identity/users.ts';
 import type { QuotaUse } from '../../platform/quota.ts';
-import { type Membership, namesOf, type Role, requireMember } from '../../platform/users.ts';
+import { summariseDue } from '../../routers/shared/renewals/issue-renewals.ts';
 import { connectorSection } from './connector.ts';
 import { type Html, html, languageOf } from './layout.ts';
 import { keepNewKey, type NewlyMade, takeNewKey } from './new-key.ts';
-import { addPage, HOME, inside, notice, problemOf, type Stay } from './visit.ts';
+import { addPage, HOME, notice, problemOf, type SignedInVisit, signedIn } from './visit.ts';
 
 const KEYS = `${HOME}/keys`;
+const ISSUING = `${HOME}/automatic-issuing`;
 const NAME_LENGTH = 80;
 
+/** Adds the page and its forms. */
 export function addIntegrations(app: FastifyInstance, service: Service): void {
   addPage(app, service, '/settings', { get: (visit) => visit.seeOther(HOME) });
   addPage(app, service, HOME, {
-    get: inside((stay) => {
-      const slug = stay.query('company');
-      const [first, second] = stay.companies;
-      if (slug === '' && (!first || second)) return stay.seeOther('/companies');
-      return sendIntegrations(stay, slug === '' && first ? first : stay.company(slug));
+    get: signedIn((visit) => {
+      const slug = visit.query('company');
+      const [first, second] = visit.companies;
+      if (slug === '' && (!first || second)) return visit.seeOther('/companies');
+      return sendIntegrations(visit, slug === '' && first ? first : visit.company(slug));
     }),
   });
   addPage(app, service, KEYS, {
-    post: inside(async (stay) => {
-      const company = stay.company(stay.field('company'));
+    post: signedIn(async (visit) => {
+      const company = visit.company(visit.field('company'));
       const { accountId } = company;
       let made: NewlyMade | undefined;
       const problem = await problemOf(async () => {
         made = await service.database.transaction(accountId, { write: true }, async (db) => {
-          await requireAdmin(db, stay, accountId);
-          const asked = await readNewKey(db, stay, accountId);
-          return { accountId, ...(await createKey(db, accountId, asked, stay.author)) };
+          await requireAdmin(db, visit, accountId);
+          const asked = await readNewKey(db, visit, accountId);
+          return { accountId, ...(await createKey(db, accountId, asked, visit.author)) };
         });
       });
-      if (problem || !made) return sendIntegrations(stay, company, problem);
-      keepNewKey(service, stay.reply, made);
-      return stay.seeOther(`${address(company)}#new-key`);
+      if (problem || !made) return sendIntegrations(visit, company, problem);
+      keepNewKey(service, visit.reply, made);
+      return visit.seeOther(`${address(company)}#new-key`);
     }),
   });
   addPage(app, service, `${KEYS}/:id/revoke`, {
-    post: inside(async (stay) => {
-      const company = stay.company(stay.field('company'));
+    post: signedIn(async (visit) => {
+      const company = visit.company(visit.field('company'));
       const { accountId } = company;
       await service.database.transaction(accountId, { write: true }, async (db) => {
-        await requireAdmin(db, stay, accountId);
-        if (!(await revokeKey(db, accountId, idInPath(stay), stay.author))) throw gone();
+        await requireAdmin(db, visit, accountId);
+        if (!(await revokeKey(db, accountId, idInPath(visit), visit.author))) throw gone();
       });
-      return stay.seeOther(`${address(company)}&done=key`);
+      return visit.seeOther(`${address(company)}&done=key`);
+    }),
+  });
+  addPage(app, service, ISSUING, {
+    post: signedIn(async (visit) => {
+      const company = visit.company(visit.field('company'));
+      const { accountId } = company;
+      const state = visit.field('state');
+      if (state !== 'on' && state !== 'off') throw badField('state', 'se esperaba on u off');
+      await service.database.transaction(accountId, { write: true }, async (db) => {
+        await requireAdmin(db, visit, accountId);
+        await switchAutomaticIssuing(db, accountId, state === 'on', service.clock.now());
+        const operation = `automatic issuing ${state}`;
+        await noteWrite(db, accountId, visit.author, { operation, kind: 'account', id: accountId });
+      });
+      return visit.seeOther(`${address(company)}&done=issuing`);
     }),
   });
   addPage(app, service, `${HOME}/connections/:id/withdraw`, {
-    post: inside(async (stay) => {
-      const company = stay.company(stay.field('company'));
+    post: signedIn(async (visit) => {
+      const company = visit.company(visit.field('company'));
       const { accountId } = company;
-      const id = idInPath(stay);
+      const id = idInPath(visit);
       await service.database.transaction(accountId, { write: true }, async (db) => {
-        const role = await requireMember(db, accountId, stay.user.userId);
+        const role = await requireMember(db, accountId, visit.user.userId);
         const now = service.clock.now();
-        if (!(await revokeGrant(db, accountId, id, { ...whose(role, stay), now }))) throw gone();
-        await noteWrite(db, accountId, stay.author, { operation: 'connection withdraw', kind: 'grant', id });
+        if (!(await revokeGrant(db, accountId, id, { ...whose(role, visit), now }))) throw gone();
+        await noteWrite(db, accountId, visit.author, { operation: 'connection withdraw', kind: 'grant', id });
       });
-      return stay.seeOther(`${address(company)}&done=connection`);
+      return visit.seeOther(`${address(company)}&done=connection`);
     }),
   });
 }
@@ -76,36 +94,36 @@ const address = ({ slug }: Membership) => `${HOME}?${new URLSearchParams({ compa
 
 const gone = () => new ApiError('notFound', 'Ya no existe: puede que se haya retirado antes');
 
-/** Administrators see to all connections of the company, members to their own. */
-const whose = (role: Role, { user }: Stay) => (role === 'admin' ? {} : { userId: user.userId });
+/** Administrators manage all connections of the company, members their own. */
+const whose = (role: Role, { user }: SignedInVisit) => (role === 'admin' ? {} : { userId: user.userId });
 
-/** 403 for who is no administrator of this company, at this moment. */
-async function requireAdmin(db: Db, { user }: Stay, accountId: number): Promise<void> {
+/** Throws 403 unless the person is an administrator of this company now. */
+async function requireAdmin(db: Db, { user }: SignedInVisit, accountId: number): Promise<void> {
   if ((await requireMember(db, accountId, user.userId)) === 'admin') return;
-  throw new ApiError('forbidden', 'Solo quien administra la empresa puede ver y cambiar sus claves');
+  throw new ApiError('forbidden', 'Solo quien administra la empresa puede ver y cambiar esto');
 }
 
-function idInPath({ request }: Stay): number {
+function idInPath({ request }: SignedInVisit): number {
   const { params } = request;
   const text: unknown = typeof params === 'object' && params !== null ? Reflect.get(params, 'id') : undefined;
   if (typeof text !== 'string' || !/^\d{1,15}$/.test(text)) throw gone();
   return Number(text);
 }
 
-/** The form of a new key. 400 names the field. */
-async function readNewKey(db: Db, stay: Stay, accountId: number) {
-  const name = stay.field('name').trim();
+/** Reads the form of a new key. Throws 400 that names the field. */
+async function readNewKey(db: Db, visit: SignedInVisit, accountId: number) {
+  const name = visit.field('name').trim();
   if (name === '' || name.length > NAME_LENGTH) throw badField('name', `se esperaban de 1 a ${NAME_LENGTH} caracteres`);
   const { time_zone } = await db
     .selectFrom('accounts')
     .select('time_zone')
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
-  const expiresAt = lastMoment(stay.field('expires'), time_zone);
-  if (expiresAt && Temporal.Instant.compare(expiresAt, stay.service.clock.now()) <= 0) {
+  const expiresAt = lastMoment(visit.field('expires'), time_zone);
+  if (expiresAt && Temporal.Instant.compare(expiresAt, visit.service.clock.now()) <= 0) {
     throw badField('expires', 'ya ha pasado');
   }
-  return { name, readOnly: stay.field('scope') !== 'write', expiresAt };
+  return { name, readOnly: visit.field('scope') !== 'write', expiresAt };
 }
 
 /** The end of a day in a company's time zone. */
@@ -116,26 +134,26 @@ function lastMoment(day: string, timeZone: string): Temporal.Instant | undefined
       return Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(timeZone).toInstant();
     }
   } catch {
-    // Not a day of the calendar.
+    // Not a calendar day.
   }
   throw badField('expires', 'se esperaba una fecha AAAA-MM-DD');
 }
 
-async function sendIntegrations(stay: Stay, company: Membership, problem?: ApiError): Promise<FastifyReply> {
-  const { service, user, say } = stay;
+async function sendIntegrations(visit: SignedInVisit, company: Membership, problem?: ApiError): Promise<FastifyReply> {
+  const { service, user, say } = visit;
   const { accountId } = company;
   const now = service.clock.now();
-  const made = takeNewKey(service, stay.request, stay.reply, accountId);
+  const made = takeNewKey(service, visit.request, visit.reply, accountId);
   const { account, role, keys, connections } = await service.database.transaction(accountId, {}, async (db) => {
     const role = await requireMember(db, accountId, user.userId);
     const [account, keys, connections] = await Promise.all([
       db
         .selectFrom('accounts')
-        .select(['time_zone', 'quota_per_minute'])
+        .select(['time_zone', 'quota_per_minute', 'automatic_issuing_since'])
         .where('id', '=', accountId)
         .executeTakeFirstOrThrow(),
       role === 'admin' ? liveKeys(db, accountId) : [],
-      listGrants(db, accountId, { ...whose(role, stay), now }),
+      listGrants(db, accountId, { ...whose(role, visit), now }),
     ]);
     return { account, role, keys, connections };
   });
@@ -143,33 +161,45 @@ async function sendIntegrations(stay: Stay, company: Membership, problem?: ApiEr
     namesOf(service.database, [...new Set(connections.map(({ userId }) => userId))]),
     service.quota.look({ accountId, quotaPerMinute: account.quota_per_minute, timeZone: account.time_zone }),
   ]);
-  const when = moments(stay, account.time_zone);
+  const today = now.toZonedDateTimeISO(account.time_zone).toPlainDate();
+  const due = await summariseDue({
+    database: service.database,
+    accountId,
+    today,
+    until: today,
+    since: 'entered',
+  });
+  const when = moments(visit, account.time_zone);
   const done: Record<string, string> = {
     key: say('Clave revocada: ya no abre nada.', 'Key revoked: it opens nothing any more.'),
     connection: say('Conexión retirada: ha perdido el acceso.', 'Connection withdrawn: it has lost access.'),
+    issuing: account.automatic_issuing_since
+      ? say('Emisión automática activada.', 'Automatic issuing switched on.')
+      : say('Emisión automática desactivada.', 'Automatic issuing switched off.'),
   };
-  const said = done[stay.query('done')];
+  const said = done[visit.query('done')];
   const title = say('Integraciones', 'Integrations');
-  return stay.sendInside(
+  return visit.sendWithMenu(
     {
       title: problem ? `Error: ${title}` : `${title} · ${company.name}`,
       status: problem?.status ?? 200,
       body: html`<div class="title"><p class="company">${company.name}</p><h1>${title}</h1>
 <p class="lead">${say('Lo que trabaja con los datos de la empresa sin estar en ella: claves de la API y asistentes.', 'What works with the company’s data from outside: API keys and assistants.')}</p></div>
 ${said && !problem ? notice('good', said) : ''}
-${made ? newKeySection(stay, made) : ''}
-${connectionsSection(stay, company, role, connections, people, when)}
-${connectorSection(stay)}
-${role === 'admin' ? keysSection(stay, company, keys, when, now, account.time_zone, problem) : ''}
-${quotaSection(stay, quota)}`,
+${made ? newKeySection(visit, made) : ''}
+${connectionsSection(visit, company, role, connections, people, when)}
+${connectorSection(visit)}
+${role === 'admin' ? keysSection(visit, company, keys, when, now, account.time_zone, problem) : ''}
+${issuingSection(visit, company, role, account.automatic_issuing_since, due.renewals)}
+${quotaSection(visit, quota)}`,
     },
     'integrations',
     company,
   );
 }
 
-/** Moments as people of the company write them. */
-function moments({ request, say }: Stay, timeZone: string) {
+/** Formats moments in the company's time zone and the reader's language. */
+function moments({ request, say }: SignedInVisit, timeZone: string) {
   const locale = languageOf(request) === 'en' ? 'en-GB' : 'es';
   return (moment: Temporal.Instant | string | null, none = say('nunca', 'never')): Html => {
     if (moment === null) return html`${none}`;
@@ -183,7 +213,7 @@ function moments({ request, say }: Stay, timeZone: string) {
 type Moments = ReturnType<typeof moments>;
 
 const newKeySection = (
-  { say }: Stay,
+  { say }: SignedInVisit,
   { key, secret }: NewlyMade,
 ) => html`<section class="card fresh" id="new-key" aria-labelledby="new-key-title">
 <h2 id="new-key-title">${say('Clave creada', 'Key created')}</h2>
@@ -194,40 +224,41 @@ const newKeySection = (
 </dl>
 </section>`;
 
-/** What asks once more before it ends something, without a script. */
+/** A button that asks for confirmation, without a script. */
 const confirm = (
-  stay: Stay,
+  visit: SignedInVisit,
   company: Membership,
   action: string,
   ask: string,
   sure: string,
   about: string,
+  more: Html | '' = '',
 ) => html`<details class="confirm">
 <summary aria-label="${ask}: ${about}">${ask}</summary>
-<form method="post" action="${action}">${stay.csrfField()}<input type="hidden" name="company" value="${company.slug}">
+<form method="post" action="${action}">${visit.csrfField()}<input type="hidden" name="company" value="${company.slug}">${more}
 <button class="danger">${sure}</button></form>
 </details>`;
 
-const permissions = ({ say }: Stay, canWrite: boolean) =>
+const permissions = ({ say }: SignedInVisit, canWrite: boolean) =>
   canWrite
     ? html`<span class="tag strong">${say('Lectura y escritura', 'Read and write')}</span>`
     : html`<span class="tag">${say('Solo lectura', 'Read only')}</span>`;
 
 function connectionsSection(
-  stay: Stay,
+  visit: SignedInVisit,
   company: Membership,
   role: Role,
   connections: Connection[],
   people: Map<number, string>,
   when: Moments,
 ): Html {
-  const { say } = stay;
+  const { say } = visit;
   const list = html`<ul class="rows">${connections.map(
     ({ id, clientName, redirectHost, canWrite, createdAt, lastUsedAt, userId }) => html`<li>
-<div class="what"><strong>${clientName}</strong> ${permissions(stay, canWrite)}
+<div class="what"><strong>${clientName}</strong> ${permissions(visit, canWrite)}
 <p class="quiet">${redirectHost}${role === 'admin' ? html` · ${people.get(userId)}` : ''}</p>
 <p class="quiet">${say('Desde', 'Since')} ${when(createdAt)} · ${say('Último uso', 'Last used')}: ${when(lastUsedAt)}</p></div>
-${confirm(stay, company, `${HOME}/connections/${id}/withdraw`, say('Retirar', 'Withdraw'), say('Sí, retirar el acceso', 'Yes, withdraw access'), clientName)}
+${confirm(visit, company, `${HOME}/connections/${id}/withdraw`, say('Retirar', 'Withdraw'), say('Sí, retirar el acceso', 'Yes, withdraw access'), clientName)}
 </li>`,
   )}</ul>`;
   return html`<section class="card" aria-labelledby="connections">
@@ -250,7 +281,7 @@ ${connections.length > 0 ? list : html`<p class="empty">${say('Ninguna todavía.
 type Keys = Awaited<ReturnType<typeof liveKeys>>;
 
 function keysSection(
-  stay: Stay,
+  visit: SignedInVisit,
   company: Membership,
   keys: Keys,
   when: Moments,
@@ -258,14 +289,14 @@ function keysSection(
   timeZone: string,
   problem?: ApiError,
 ): Html {
-  const { say } = stay;
+  const { say } = visit;
   const isPast = (moment: string | null) => moment !== null && Temporal.Instant.compare(moment, now) <= 0;
   const list = html`<ul class="rows">${keys.map(
     ({ id, key, name, can_write, created_at, expires_at, last_used_at }) => html`<li>
-<div class="what"><strong>${name}</strong> ${permissions(stay, can_write)}${isPast(expires_at) ? html` <span class="tag over">${say('Caducada', 'Expired')}</span>` : ''}
+<div class="what"><strong>${name}</strong> ${permissions(visit, can_write)}${isPast(expires_at) ? html` <span class="tag over">${say('Caducada', 'Expired')}</span>` : ''}
 <p class="quiet"><code>${key}</code></p>
 <p class="quiet">${say('Creada', 'Created')} ${when(created_at)} · ${say('Último uso', 'Last used')}: ${when(last_used_at)} · ${say('Caduca', 'Expires')}: ${when(expires_at)}</p></div>
-${confirm(stay, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('Sí, revocar la clave', 'Yes, revoke the key'), name)}
+${confirm(visit, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('Sí, revocar la clave', 'Yes, revoke the key'), name)}
 </li>`,
   )}</ul>`;
   const wrong = problem?.fields[0]?.campo;
@@ -273,7 +304,7 @@ ${confirm(stay, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('
     wrong === field ? html`<p class="problem" id="${field}-problem">${text}</p>` : '';
   const marked = (field: string) =>
     wrong === field ? html` aria-invalid="true" aria-describedby="${field}-problem" autofocus` : '';
-  const write = problem !== undefined && stay.field('scope') === 'write';
+  const write = problem !== undefined && visit.field('scope') === 'write';
   const today = now.toZonedDateTimeISO(timeZone).toPlainDate().toString();
   return html`<section class="card" aria-labelledby="keys">
 <h2 id="keys">${say('Claves de la API', 'API keys')}</h2>
@@ -281,13 +312,13 @@ ${confirm(stay, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('
 ${keys.length > 0 ? list : html`<p class="empty">${say('Ninguna todavía.', 'None yet.')}</p>`}
 <form method="post" action="${KEYS}" class="new" aria-labelledby="new">
 <h3 id="new">${say('Clave nueva', 'New key')}</h3>
-${stay.csrfField()}<input type="hidden" name="company" value="${company.slug}">
+${visit.csrfField()}<input type="hidden" name="company" value="${company.slug}">
 <div class="fields">
 <div><label for="name">${say('Nombre', 'Name')}</label>
-<input id="name" name="name" required maxlength="${NAME_LENGTH}" autocomplete="off" value="${problem ? stay.field('name') : ''}"${marked('name')}>
+<input id="name" name="name" required maxlength="${NAME_LENGTH}" autocomplete="off" value="${problem ? visit.field('name') : ''}"${marked('name')}>
 ${complaint('name', say(`De 1 a ${NAME_LENGTH} caracteres.`, `1 to ${NAME_LENGTH} characters.`))}</div>
 <div><label for="expires">${say('Último día (opcional)', 'Last day (optional)')}</label>
-<input id="expires" name="expires" type="date" min="${today}" value="${problem ? stay.field('expires') : ''}"${marked('expires')}>
+<input id="expires" name="expires" type="date" min="${today}" value="${problem ? visit.field('expires') : ''}"${marked('expires')}>
 ${complaint('expires', say('Elija un día que no haya pasado.', 'Choose a day that is not over.'))}</div>
 </div>
 <fieldset><legend>${say('Permiso', 'Permission')}</legend>
@@ -299,7 +330,52 @@ ${complaint('expires', say('Elija un día que no haya pasado.', 'Choose a day th
 </section>`;
 }
 
-function quotaSection({ say, request }: Stay, { limit, remaining, resetSeconds, days }: QuotaUse): Html {
+/** Whether automatic issuing is on, since when, and how many renewals are due. ISS-01 */
+function issuingSection(
+  visit: SignedInVisit,
+  company: Membership,
+  role: Role,
+  since: string | null,
+  due: number,
+): Html {
+  const { say, request } = visit;
+  const language = languageOf(request);
+  const on = (day: string) =>
+    html`<strong>${say('Activada', 'On')}</strong> <span class="quiet">${say('desde el', 'since')} <time datetime="${day}">${Temporal.PlainDate.from(day).toLocaleString(language === 'en' ? 'en-GB' : 'es', { dateStyle: 'medium' })}</time></span>`;
+  const state = since === null ? html`<strong>${say('Desactivada', 'Off')}</strong>` : on(since);
+  const number = due.toLocaleString(language);
+  const ask = since === null ? say('Activar', 'Switch on') : say('Desactivar', 'Switch off');
+  const sure =
+    since === null
+      ? say('Sí, emitir desde hoy', 'Yes, issue from today on')
+      : say('Sí, desactivarla', 'Yes, switch it off');
+  const title = say('Emisión automática de renovaciones', 'Automatic issuing of renewals');
+  return html`<section class="card" aria-labelledby="issuing">
+<h2 id="issuing">${title}</h2>
+<p class="quiet">${say(
+    'Activada, cada renovación de un servicio recurrente se emite sola en su fecha, como albarán, desde el día en que se activa. Las anteriores quedan pendientes hasta que alguien las emita o las salte; las de 0 o menos, también.',
+    'Switched on, each renewal of a recurring service becomes a delivery note by itself on its date, from the day it is switched on. Earlier ones stay due until somebody issues or skips them, and so do those of 0 or less.',
+  )}</p>
+<ul class="rows"><li><div class="what">${state}
+<p id="due"><strong>${number}</strong> ${due === 1 ? say('renovación pendiente de emitir', 'renewal due and not issued') : say('renovaciones pendientes de emitir', 'renewals due and not issued')}</p></div>
+${
+  role === 'admin'
+    ? confirm(
+        visit,
+        company,
+        ISSUING,
+        ask,
+        sure,
+        title,
+        html`<input type="hidden" name="state" value="${since === null ? 'on' : 'off'}">`,
+      )
+    : ''
+}
+</li></ul>
+</section>`;
+}
+
+function quotaSection({ say, request }: SignedInVisit, { limit, remaining, resetSeconds, days }: QuotaUse): Html {
   const language = languageOf(request);
   const number = (value: number) => value.toLocaleString(language);
   const used = limit - remaining;
@@ -313,7 +389,7 @@ function quotaSection({ say, request }: Stay, { limit, remaining, resetSeconds, 
 ${days.some(({ calls }, index) => calls > 0 && index < days.length - 1) ? daysTable() : ''}
 </section>`;
 
-  /** The days with their calls, as bars that are read against the largest. */
+  /** The days with their calls, as bars relative to the largest. */
   function daysTable(): Html {
     const most = Math.max(...days.map(({ calls }) => calls));
     const name = (day: Temporal.PlainDate, index: number) =>

@@ -1,9 +1,9 @@
-// What every page looks like and how it is sent. Pages are made on the server and run no script.
+// The layout of every page, and how a page is sent. Pages are rendered on the server and run no scripts.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A piece of HTML: what stands in it has been escaped. */
+/** HTML text that is already escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template; null, undefined and booleans leave nothing. */
+/** A value in a template. Null, undefined and booleans render as nothing. */
 export type Piece = Html | string | number | boolean | null | undefined | readonly Piece[];
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -24,13 +24,14 @@ const escaped = (piece: Piece): string => {
   return piece.map(escaped).join('');
 };
 
-/** A template of HTML. Every value is escaped, but for those that are HTML already; lists are joined. */
+/** An HTML template. Values are escaped unless they are Html; lists are joined. */
 export const html = (strings: TemplateStringsArray, ...values: Piece[]): Html =>
   new Html(strings.reduce((text, string, index) => text + escaped(values[index - 1]) + string));
 
+/** A language of the pages. */
 export type Language = 'es' | 'en';
 
-/** Spanish, unless the reader's browser puts English before it. */
+/** Spanish, unless the browser prefers English. */
 export function languageOf({ headers }: FastifyRequest): Language {
   const wanted = (headers['accept-language'] ?? '').split(',').flatMap((text) => {
     const [name = '', ...parameters] = text.trim().toLowerCase().split(';');
@@ -49,8 +50,9 @@ export const speaker = (request: FastifyRequest) => {
   return (es: string, en: string) => (language === 'en' ? en : es);
 };
 
+/** The stylesheet. */
 export const STYLE = readFileSync(new URL('style.css', import.meta.url), 'utf8');
-/** Named after what it holds, so that browsers may keep it forever. */
+/** Contains a hash of the stylesheet, so that browsers can cache it forever. */
 export const STYLE_PATH = `/pages/style-${createHash('sha256').update(STYLE).digest('base64url').slice(0, 12)}.css`;
 
 const ICON =
@@ -58,20 +60,21 @@ const ICON =
 
 const MARK = html`<svg class="mark" viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="4" /><path d="M4.5 4.8h7M4.5 8h7M4.5 11.2h4" /></svg>`;
 
+/** The content of a page. */
 export interface Page {
   title: string;
   body: Html;
-  /** 200 when left out. */
+  /** Default 200. */
   status?: number;
-  /** What stands at the right of the page's head: the menu of who is signed in. */
+  /** The menu of a signed-in person, at the right of the header. */
   menu?: Html;
-  /** A narrow page in the middle, for one form. */
+  /** A narrow, centred page for one form. */
   narrow?: boolean;
-  /** Origins beside ours that the page's forms may end up at, through a redirect. */
+  /** Other origins to which the page's forms may redirect. */
   formOrigins?: readonly string[];
 }
 
-/** Sends a page: never kept by a browser, shown in no frame, telling nobody where the reader came from. */
+/** Sends a page: not cached, not shown in frames, and without a referrer for its links. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   const { title, body, status = 200, menu, narrow = false, formOrigins = [] } = page;
   const say = speaker(request);

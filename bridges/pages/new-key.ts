@@ -1,14 +1,15 @@
-// A new key on its way from the form that made it to the page that shows it, once: a cookie that lives a minute, since the
-// service itself keeps no secret.
+// Passes a new key from the form that created it to the page that shows it once, in a cookie that lasts a minute: the service does
+// not store the secret.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CreatedKey } from '../../platform/api-keys.ts';
 import type { Service } from '../../platform/context.ts';
+import type { CreatedKey } from '../../platform/identity/api-keys.ts';
 import { isSecure } from './session.ts';
 import { HOME } from './visit.ts';
 
 const newlyMade = z.object({ accountId: z.number(), id: z.number(), key: z.string(), secret: z.string() });
+/** A new key and its company. */
 export type NewlyMade = CreatedKey & { accountId: number };
 
 const nameOf = (service: Service) => `${isSecure(service) ? '__Secure-' : ''}albaran_new_key`;
@@ -19,12 +20,13 @@ const options = (service: Service): CookieSerializeOptions => ({
   secure: isSecure(service),
 });
 
+/** Sets the cookie. */
 export function keepNewKey(service: Service, reply: FastifyReply, made: NewlyMade): void {
   const value = Buffer.from(JSON.stringify(made)).toString('base64url');
   reply.setCookie(nameOf(service), value, { ...options(service), maxAge: 60 });
 }
 
-/** The key that was made just now for this company; it is gone with that. */
+/** The new key of this company, if there is one. Clears the cookie. */
 export function takeNewKey(
   service: Service,
   request: FastifyRequest,

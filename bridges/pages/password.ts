@@ -1,28 +1,31 @@
-// A person changes their own password.
+// The page on which a person changes their password.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { type ApiError, badField } from '../../platform/errors.ts';
-import { MIN_PASSWORD } from '../../platform/passwords.ts';
-import { changePassword } from '../../platform/users.ts';
+import { MIN_PASSWORD } from '../../platform/identity/passwords.ts';
+import { changePassword } from '../../platform/identity/users.ts';
 import { html } from './layout.ts';
-import { addPage, inside, notice, problemOf, type Stay } from './visit.ts';
+import { keepKnownBrowser } from './session.ts';
+import { addPage, notice, problemOf, type SignedInVisit, signedIn } from './visit.ts';
 
+/** Adds the page. */
 export function addPassword(app: FastifyInstance, service: Service): void {
   addPage(app, service, '/settings/password', {
-    get: inside((stay) => sendForm(stay)),
-    post: inside(async (stay) => {
-      const [actual, nueva, repetida] = ['actual', 'nueva', 'repetida'].map(stay.field);
+    get: signedIn((visit) => sendForm(visit)),
+    post: signedIn(async (visit) => {
+      const [actual, nueva, repetida] = ['actual', 'nueva', 'repetida'].map(visit.field);
       const problem = await problemOf(async () => {
         if (nueva !== repetida) throw badField('repetida', 'no coincide con la nueva');
-        await changePassword(service, stay.user, { actual: actual ?? '', nueva: nueva ?? '' }, stay.author);
+        const passwords = { actual: actual ?? '', nueva: nueva ?? '' };
+        keepKnownBrowser(service, visit.reply, await changePassword(service, visit.user, passwords, visit.author));
       });
-      return problem ? sendForm(stay, problem) : stay.seeOther('/settings/password?done=1');
+      return problem ? sendForm(visit, problem) : visit.seeOther('/settings/password?done=1');
     }),
   });
 }
 
-function sendForm(stay: Stay, problem?: ApiError): FastifyReply {
-  const { say, reply, user } = stay;
+function sendForm(visit: SignedInVisit, problem?: ApiError): FastifyReply {
+  const { say, reply, user } = visit;
   if (problem?.retryAfterSeconds) reply.header('Retry-After', String(problem.retryAfterSeconds));
   const wrong = problem?.fields[0]?.campo;
   const least = say(`De ${MIN_PASSWORD} caracteres o más.`, `${MIN_PASSWORD} characters or more.`);
@@ -39,7 +42,7 @@ function sendForm(stay: Stay, problem?: ApiError): FastifyReply {
 ${complaint ? html`<p class="problem" id="${name}-problem">${complaint}</p>` : hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}`;
   };
   const title = say('Cambiar la contraseña', 'Change password');
-  return stay.sendInside(
+  return visit.sendWithMenu(
     {
       title: problem ? `Error: ${title}` : title,
       status: problem?.status ?? 200,
@@ -47,9 +50,9 @@ ${complaint ? html`<p class="problem" id="${name}-problem">${complaint}</p>` : h
       body: html`<section class="card">
 <h1>${title}</h1>
 ${problem?.kind === 'quotaSpent' ? notice('bad', say(problem.message, 'Too many attempts: wait a few minutes before trying again')) : ''}
-${!problem && stay.query('done') ? notice('good', say('Contraseña cambiada. Sus demás sesiones se han cerrado.', 'Password changed. Your other sessions have ended.')) : ''}
+${!problem && visit.query('done') ? notice('good', say('Contraseña cambiada. Sus demás sesiones se han cerrado.', 'Password changed. Your other sessions have ended.')) : ''}
 <form method="post" action="/settings/password">
-${stay.csrfField()}
+${visit.csrfField()}
 <label for="username">${say('Correo electrónico', 'E-mail')}</label>
 <input id="username" name="username" autocomplete="username" value="${user.email}" readonly>
 ${field('actual', say('Contraseña actual', 'Current password'), 'current-password')}

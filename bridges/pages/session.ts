@@ -1,15 +1,16 @@
-// Who is in front of a page: the cookies that say so, and the token that a form has to bring back (CSRF).
+// Browser sessions: the cookies that identify the person, and the CSRF token of forms.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import cookie, { type CookieSerializeOptions } from '@fastify/cookie';
-import formbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { SESSION_HOURS, type SessionUser, userOfSession } from '../../platform/users.ts';
+import { SESSION_HOURS, type SessionUser, userOfSession } from '../../platform/identity/users.ts';
+import { KNOWN_BROWSER_DAYS } from '../../platform/known-browsers.ts';
 import { knownError } from '../envelope.ts';
+import { prepareAnonymous } from '../forms.ts';
 import { html, sendPage, speaker } from './layout.ts';
 
-export type { SessionUser } from '../../platform/users.ts';
+export type { SessionUser } from '../../platform/identity/users.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,13 +22,15 @@ declare module 'fastify' {
 interface PageCookies {
   /** The session's token, if the browser has one. */
   token: string | undefined;
-  /** The browser's own secret, which the tokens of its forms are made from. */
+  /** The text that the browser stored at an earlier sign-in. */
+  knownBrowser: string | undefined;
+  /** The browser's secret, from which its CSRF tokens are derived. */
   secret: string;
 }
 
-/** Behind https, cookies go over https alone. */
+/** Whether the service is served over https; then cookies are sent only over https. */
 export const isSecure = ({ baseUrl }: Service) => baseUrl.startsWith('https:');
-/** Behind https no other host of the domain can set these, nor can they travel in the clear. */
+/** With https, the `__Host-` prefix keeps other hosts of the domain from setting these cookies. */
 const cookieName = (service: Service, name: string) => `${isSecure(service) ? '__Host-' : ''}albaran_${name}`;
 const cookieOptions = (service: Service): CookieSerializeOptions => ({
   path: '/',
@@ -37,12 +40,13 @@ const cookieOptions = (service: Service): CookieSerializeOptions => ({
 });
 
 /**
- * Makes a scope one of pages: cookies and forms are read, a form's token can be made and checked, and what fails is shown
- * to the person. Call it once in `app.register(async (scope) => { await preparePages(scope, service); ... })`.
+ * Prepares a scope for pages: reads cookies and forms, supports CSRF tokens, and shows errors as pages. Call it once in
+ * `app.register(async (scope) => { await preparePages(scope, service); ... })`.
  */
 export async function preparePages(scope: FastifyInstance, service: Service): Promise<void> {
   await scope.register(cookie);
-  await scope.register(formbody, { bodyLimit: 64 * 1024 });
+  scope.removeContentTypeParser('application/json');
+  await prepareAnonymous(scope, service);
   scope.addHook('onRequest', async (request, reply) => {
     const name = cookieName(service, 'form');
     let secret = request.cookies[name];
@@ -50,40 +54,49 @@ export async function preparePages(scope: FastifyInstance, service: Service): Pr
       secret = randomBytes(32).toString('base64url');
       reply.setCookie(name, secret, cookieOptions(service));
     }
-    request.page = { token: request.cookies[cookieName(service, 'session')], secret };
+    const cookieOf = (cookie: string) => request.cookies[cookieName(service, cookie)];
+    request.page = { token: cookieOf('session'), knownBrowser: cookieOf('known'), secret };
   });
   scope.setErrorHandler((error: FastifyError, request, reply) => sendFailure(error, request, reply));
 }
 
-/** The person who is signed in in this browser. */
+/** The person signed in in this browser. */
 export async function currentUser(service: Service, request: FastifyRequest): Promise<SessionUser | undefined> {
   const { token } = cookiesOf(request);
   return token ? userOfSession(service, token) : undefined;
 }
 
-/** Keeps a session in the browser; undefined ends what is kept there. */
+/** Sets the session cookie; undefined clears it. */
 export function keepSession(service: Service, reply: FastifyReply, token: string | undefined): void {
   const name = cookieName(service, 'session');
   if (token) reply.setCookie(name, token, { ...cookieOptions(service), maxAge: SESSION_HOURS * 3600 });
   else reply.clearCookie(name, cookieOptions(service));
 }
 
-/** Of an address that is sent in a header: browsers and proxies refuse heads of more than some 8 to 16 kB. */
+/** Sets the cookie of a known browser. Signing out does not clear it; a new password invalidates it. */
+export function keepKnownBrowser(service: Service, reply: FastifyReply, text: string): void {
+  reply.setCookie(cookieName(service, 'known'), text, {
+    ...cookieOptions(service),
+    maxAge: KNOWN_BROWSER_DAYS * 24 * 3600,
+  });
+}
+
+/** Maximum length of a URL in a header: browsers and proxies refuse headers of more than about 8 to 16 kB. */
 export const LONGEST_ADDRESS = 4_000;
 
-/** Where a person signs in and then goes on to `next`, a path of ours; one that is too long, encoded, is forgotten. */
+/** The URL for signing in and continuing at `next`, a path of this service. `next` is dropped if the URL would be too long. */
 export function signInAddress(next: string): string {
   const address = `/signin?${new URLSearchParams({ next })}`;
   return address.length > LONGEST_ADDRESS ? '/signin' : address;
 }
 
-/** The value of a form's hidden field `csrf`: of this browser and this session alone. */
+/** The value of a form's hidden field `csrf`, bound to this browser and session. */
 export function csrfToken(request: FastifyRequest): string {
   const { secret, token = '' } = cookiesOf(request);
   return createHmac('sha256', secret).update(token).digest('base64url');
 }
 
-/** 403 for a form that was not made for this browser and this session. */
+/** Throws 403 if the form's token is not of this browser and session. */
 export function checkCsrf(request: FastifyRequest): void {
   const given = Buffer.from(formField(request, 'csrf'));
   const expected = Buffer.from(csrfToken(request));
@@ -94,7 +107,7 @@ export function checkCsrf(request: FastifyRequest): void {
   }
 }
 
-/** A field of the form that was sent, without spaces around it; empty when it is not there. */
+/** A field of the form, as sent; empty if missing. */
 export function formField({ body }: FastifyRequest, name: string): string {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
   return typeof value === 'string' ? value : '';
@@ -116,7 +129,7 @@ const ENGLISH: Record<number, string> = {
   503: 'The service is not available at the moment.',
 };
 
-/** What failed, as a page. */
+/** Shows an error as a page. */
 function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message, cause, retryAfterSeconds } = knownError(error);
   if (status >= 500) request.log.error({ err: cause ?? error, requestId: request.id }, message);

@@ -1,12 +1,13 @@
-// Signing in and out.
+// The pages for signing in and out.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { endSession, signIn } from '../../platform/users.ts';
+import { endSession, type SignedIn, signIn } from '../../platform/identity/users.ts';
 import { html } from './layout.ts';
-import { currentUser, keepSession, LONGEST_ADDRESS } from './session.ts';
+import { currentUser, keepKnownBrowser, keepSession, LONGEST_ADDRESS } from './session.ts';
 import { addPage, HOME, notice, problemOf, type Visit } from './visit.ts';
 
+/** Adds the pages. */
 export function addSignIn(app: FastifyInstance, service: Service): void {
   addPage(app, service, '/signin', {
     async get(visit) {
@@ -18,21 +19,23 @@ export function addSignIn(app: FastifyInstance, service: Service): void {
       const next = localPath(visit.field('next'));
       const email = visit.field('email').trim();
       const password = visit.field('password');
-      let token: string | undefined;
+      const { ip: address, id: requestId, page } = visit.request;
+      let opened: SignedIn | undefined;
       const problem = await problemOf(async () => {
-        const opened = await signIn(service, { email, password, address: visit.request.ip });
-        token = opened?.token;
+        const attempt = { email, password, address, requestId, knownBrowser: page?.knownBrowser };
+        opened = await signIn(service, attempt);
       });
-      if (!token) return sendForm(visit, { next, email, problem: problem ?? wrong() });
-      // What the browser had before is nobody's any more: a session is always a new one.
-      await forget(visit);
-      keepSession(service, visit.reply, token);
+      if (!opened) return sendForm(visit, { next, email, problem: problem ?? wrong() });
+      // Signing in always creates a new session and ends the browser's previous one.
+      await endCurrentSession(visit);
+      keepSession(service, visit.reply, opened.token);
+      keepKnownBrowser(service, visit.reply, opened.knownBrowser);
       return visit.seeOther(next);
     },
   });
   addPage(app, service, '/signout', {
     async post(visit) {
-      await forget(visit);
+      await endCurrentSession(visit);
       keepSession(service, visit.reply, undefined);
       return visit.seeOther('/signin?bye=1');
     },
@@ -41,18 +44,18 @@ export function addSignIn(app: FastifyInstance, service: Service): void {
 
 const wrong = () => new ApiError('badInput', 'El correo o la contraseña no son correctos');
 
-async function forget({ service, request }: Visit): Promise<void> {
+async function endCurrentSession({ service, request }: Visit): Promise<void> {
   const token = request.page?.token;
   if (token) await endSession(service.database, token);
 }
 
-/** A path of ours that a person may be sent to; anything else is the home page. */
+/** `next` if it is a path of this service, else the home page. */
 export function localPath(next: string): string {
   const base = 'http://local.invalid';
   const url = URL.parse(next, base);
   if (!url || url.origin !== base || !next.startsWith('/')) return HOME;
   const path = url.pathname + url.search + url.hash;
-  // `/.//host` is a path of ours until it is written out.
+  // `/.//host` normalises to `//host`, which is another host.
   return path.startsWith('//') || path.length > LONGEST_ADDRESS ? HOME : path;
 }
 

@@ -1,20 +1,21 @@
-// One request for a page, as the page's code sees it; and how a page's address answers.
+// The context of a request for a page, and the function that adds pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Author } from '../../platform/audit.ts';
 import type { Service } from '../../platform/context.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { companiesOf, type Membership, type SessionUser } from '../../platform/users.ts';
+import { companiesOf, type Membership, type SessionUser } from '../../platform/identity/users.ts';
 import { type Html, html, type Page, sendPage, speaker } from './layout.ts';
 import { checkCsrf, csrfToken, currentUser, formField, signInAddress } from './session.ts';
 
-/** Where a person comes to who asked for nothing else. */
+/** The default page. */
 export const HOME = '/settings/integrations';
 
+/** A request for a page. */
 export class Visit {
   readonly service: Service;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The Spanish or the English text, as the reader prefers. */
+  /** Chooses the Spanish or the English text. */
   readonly say: (es: string, en: string) => string;
 
   constructor(service: Service, request: FastifyRequest, reply: FastifyReply) {
@@ -24,26 +25,28 @@ export class Visit {
     this.say = speaker(request);
   }
 
-  /** A parameter of the address; empty when it is not there. */
+  /** A query parameter; empty if missing. */
   query(name: string): string {
     const { query } = this.request;
     const value: unknown = typeof query === 'object' && query !== null ? Reflect.get(query, name) : undefined;
     return typeof value === 'string' ? value : '';
   }
 
+  /** A field of the form; empty if missing. */
   field = (name: string) => formField(this.request, name);
 
-  /** The hidden field that every form brings back. */
+  /** The hidden CSRF field of every form. */
   csrfField = () => html`<input type="hidden" name="csrf" value="${csrfToken(this.request)}">`;
 
-  /** After a form, so that loading the page again sends nothing twice. */
+  /** Redirects after a form, so that reloading the page does not send it again. */
   seeOther = (address: string) => this.reply.redirect(address, 303);
 
+  /** Sends a page. */
   send = (page: Page) => sendPage(this.request, this.reply, page);
 }
 
-/** The same for somebody who is signed in. */
-export class Stay extends Visit {
+/** A request of a person who is signed in. */
+export class SignedInVisit extends Visit {
   readonly user: SessionUser;
   /** The companies that the person belongs to. */
   readonly companies: Membership[];
@@ -54,19 +57,20 @@ export class Stay extends Visit {
     this.companies = companies;
   }
 
+  /** The author of the person's writes in the audit. */
   get author(): Author {
     return { actor: `user:${this.user.userId}`, door: 'pages', requestId: this.request.id };
   }
 
-  /** The company named by its slug. 404 for one the person does not belong to, as for one that is not there. */
+  /** The person's company with this slug. Throws 404 if it does not exist or the person does not belong to it. */
   company(slug: string): Membership {
     const company = this.companies.find((each) => each.slug === slug);
     if (!company) throw new ApiError('notFound', 'No existe esa empresa');
     return company;
   }
 
-  /** A page with the menu; `here` is the part of it that the page is. */
-  sendInside(page: Page, here: 'integrations' | 'password' | 'companies', company?: Membership): FastifyReply {
+  /** Sends a page with the menu; `here` is the current entry. */
+  sendWithMenu(page: Page, here: 'integrations' | 'password' | 'companies', company?: Membership): FastifyReply {
     const { say } = this;
     const slug = company ? `?${new URLSearchParams({ company: company.slug })}` : '';
     const link = (part: typeof here, address: string, text: string) =>
@@ -83,7 +87,7 @@ ${link('password', `/settings/password${slug}`, say('Contraseña', 'Password'))}
 
 type Handler<V> = (visit: V) => Promise<FastifyReply> | FastifyReply;
 
-/** Adds a page's address: what is sent to it is checked to come from one of our forms; other methods are a 405. */
+/** Adds a page. Forms are checked for their CSRF token; other methods are a 405. */
 export function addPage(
   app: FastifyInstance,
   service: Service,
@@ -115,17 +119,17 @@ export function addPage(
   });
 }
 
-/** A handler for people who are signed in; the others go and do so first. */
-export const inside =
-  (handler: Handler<Stay>): Handler<Visit> =>
+/** A handler for signed-in people; others are redirected to the sign-in page. */
+export const signedIn =
+  (handler: Handler<SignedInVisit>): Handler<Visit> =>
   async (visit) => {
     const { service, request } = visit;
     const user = await currentUser(service, request);
     if (!user) return visit.seeOther(signInAddress(request.method === 'POST' ? HOME : request.url));
-    return handler(new Stay(visit, user, await companiesOf(service.database, user.userId)));
+    return handler(new SignedInVisit(visit, user, await companiesOf(service.database, user.userId)));
   };
 
-/** What a person did wrong, to be shown beside the form; any other error goes on its way. */
+/** Runs `work` and returns an input or limit error to show beside the form; rethrows other errors. */
 export async function problemOf(work: () => Promise<void>): Promise<ApiError | undefined> {
   try {
     await work();
@@ -136,6 +140,6 @@ export async function problemOf(work: () => Promise<void>): Promise<ApiError | u
   }
 }
 
-/** A message on top of a page. */
+/** A message at the top of a page. */
 export const notice = (kind: 'good' | 'bad', text: string | Html) =>
   html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`;

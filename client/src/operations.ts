@@ -2,10 +2,10 @@
 // biome-ignore-all format: as the generator writes it
 import type { MethodKind, PagedRead, Read, Write } from './methods.ts';
 
-/** What `funnels.list` takes. */
+/** Input of `funnels.list`. */
 export type FunnelsListInput = Record<string, never>;
 
-/** What `funnels.list` answers. */
+/** Output of `funnels.list`. */
 export interface FunnelsListOutput {
   total_funnels: number;
   funnels: Array<{
@@ -19,10 +19,10 @@ export interface FunnelsListOutput {
   }>;
 }
 
-/** What `channels.list` takes. */
+/** Input of `channels.list`. */
 export type ChannelsListInput = Record<string, never>;
 
-/** What `channels.list` answers. */
+/** Output of `channels.list`. */
 export interface ChannelsListOutput {
   canales: Array<{
     canalId: string;
@@ -30,7 +30,7 @@ export interface ChannelsListOutput {
   }>;
 }
 
-/** What `contacts.list` takes. */
+/** Input of `contacts.list`. */
 export interface ContactsListInput {
   /** Texto en nombre, empresa, correo o móvil */
   busqueda?: string;
@@ -50,7 +50,7 @@ export interface ContactsListInput {
   por_pagina?: number;
 }
 
-/** What `contacts.list` answers. */
+/** Output of `contacts.list`. */
 export interface ContactsListOutput {
   total_contactos: number;
   pagina: number;
@@ -65,13 +65,13 @@ export interface ContactsListOutput {
   }>;
 }
 
-/** What `contacts.get` takes. */
+/** Input of `contacts.get`. */
 export interface ContactsGetInput {
   /** El contacto */
   contactoId: string | number;
 }
 
-/** What `contacts.get` answers. */
+/** Output of `contacts.get`. */
 export interface ContactsGetOutput {
   contacto: {
     contactoId: string;
@@ -82,10 +82,10 @@ export interface ContactsGetOutput {
   };
 }
 
-/** What `contacts.create` takes. */
+/** Input of `contacts.create`. */
 export interface ContactsCreateInput {
   datos: {
-    /** Nombre; si falta, la empresa o el principio del correo */
+    /** Nombre; si falta, la empresa, el principio del correo o el móvil */
     nombre?: string;
     /** Empresa */
     empresa?: string;
@@ -96,10 +96,14 @@ export interface ContactsCreateInput {
   };
 }
 
-/** What `contacts.create` answers. */
-export type ContactsCreateOutput = string;
+/** Output of `contacts.create`. */
+export interface ContactsCreateOutput {
+  data: string;
+  /** Ya existía, y no se ha cambiado */
+  existente: boolean;
+}
 
-/** What `opportunities.list` takes. */
+/** Input of `opportunities.list`. */
 export interface OpportunitiesListInput {
   /** Solo las de este funnel */
   funnel_fk?: string | number;
@@ -125,7 +129,7 @@ export interface OpportunitiesListInput {
   por_pagina?: number;
 }
 
-/** What `opportunities.list` answers. */
+/** Output of `opportunities.list`. */
 export interface OpportunitiesListOutput {
   total_oportunidades: number;
   pagina: number;
@@ -161,13 +165,13 @@ export interface OpportunitiesListOutput {
   }>;
 }
 
-/** What `opportunities.get` takes. */
+/** Input of `opportunities.get`. */
 export interface OpportunitiesGetInput {
   /** La oportunidad */
   oportunidadId: string | number;
 }
 
-/** What `opportunities.get` answers. */
+/** Output of `opportunities.get`. */
 export interface OpportunitiesGetOutput {
   oportunidad: {
     oportunidadId: string;
@@ -199,7 +203,7 @@ export interface OpportunitiesGetOutput {
   };
 }
 
-/** What `opportunities.create` takes. */
+/** Input of `opportunities.create`. */
 export interface OpportunitiesCreateInput {
   datos: {
     /** Funnel */
@@ -210,25 +214,25 @@ export interface OpportunitiesCreateInput {
     descripcion: string;
     /** Canal de captación */
     canal_fk?: string | number;
-    /** Correo del interesado */
+    /** Correo del interesado; busca su contacto */
     email_contacto?: string;
-    /** Móvil del interesado; se usa junto con el correo */
+    /** Móvil del interesado; busca su contacto si nadie tiene el correo */
     movil_contacto?: string;
     /** Nombre, si hay que crear el contacto */
     persona_contacto?: string;
     /** Empresa, si hay que crear el contacto */
     empresa?: string;
-    /** Contacto existente; prevalece sobre email_contacto */
+    /** Contacto existente; prevalece sobre los datos del interesado */
     contacto_fk?: string | number;
     /** Cliente de facturación */
     cliente_facturacion_fk?: string | number;
   };
 }
 
-/** What `opportunities.create` answers. */
+/** Output of `opportunities.create`. */
 export type OpportunitiesCreateOutput = number;
 
-/** What `opportunities.move` takes. */
+/** Input of `opportunities.move`. */
 export interface OpportunitiesMoveInput {
   /** La oportunidad */
   oportunidadId: string | number;
@@ -236,7 +240,7 @@ export interface OpportunitiesMoveInput {
   etapa_fk: string | number;
 }
 
-/** What `opportunities.move` answers. */
+/** Output of `opportunities.move`. */
 export interface OpportunitiesMoveOutput {
   oportunidadId: string;
   titulo: string;
@@ -250,7 +254,7 @@ export interface OpportunitiesMoveOutput {
   };
 }
 
-/** What `opportunities.close` takes. */
+/** Input of `opportunities.close`. */
 export interface OpportunitiesCloseInput {
   /** La oportunidad */
   oportunidadId: string | number;
@@ -266,7 +270,7 @@ export interface OpportunitiesCloseInput {
   fecha_cierre?: string;
 }
 
-/** What `opportunities.close` answers. */
+/** Output of `opportunities.close`. */
 export interface OpportunitiesCloseOutput {
   oportunidadId: string;
   titulo: string;
@@ -275,13 +279,13 @@ export interface OpportunitiesCloseOutput {
   motivo: string;
 }
 
-/** What `lossReasons.list` takes. */
+/** Input of `lossReasons.list`. */
 export interface LossReasonsListInput {
   /** Añade el uso en este funnel */
   funnel_fk?: string | number;
 }
 
-/** What `lossReasons.list` answers. */
+/** Output of `lossReasons.list`. */
 export interface LossReasonsListOutput {
   motivos: Array<{
     motivoId: string;
@@ -301,7 +305,7 @@ export interface LossReasonsListOutput {
   };
 }
 
-/** What `products.list` takes. */
+/** Input of `products.list`. */
 export interface ProductsListInput {
   /** Texto en descripción, referencia, SKU o código EAN */
   busqueda?: string;
@@ -321,7 +325,7 @@ export interface ProductsListInput {
   por_pagina?: number;
 }
 
-/** What `products.list` answers. */
+/** Output of `products.list`. */
 export interface ProductsListOutput {
   total_articulos: number;
   pagina: number;
@@ -350,13 +354,13 @@ export interface ProductsListOutput {
   }>;
 }
 
-/** What `products.get` takes. */
+/** Input of `products.get`. */
 export interface ProductsGetInput {
   /** El artículo */
   articuloId: string | number;
 }
 
-/** What `products.get` answers. */
+/** Output of `products.get`. */
 export interface ProductsGetOutput {
   articulo: {
     articuloId: string;
@@ -396,13 +400,13 @@ export interface ProductsGetOutput {
   };
 }
 
-/** What `products.listFormats` takes. */
+/** Input of `products.listFormats`. */
 export interface ProductsListFormatsInput {
   /** El artículo */
   articuloId: string | number;
 }
 
-/** What `products.listFormats` answers. */
+/** Output of `products.listFormats`. */
 export interface ProductsListFormatsOutput {
   multiformato: boolean;
   formatos: Array<{
@@ -416,7 +420,7 @@ export interface ProductsListFormatsOutput {
   }>;
 }
 
-/** What `products.getAvailability` takes. */
+/** Input of `products.getAvailability`. */
 export interface ProductsGetAvailabilityInput {
   /** El artículo */
   articuloId: string | number;
@@ -431,7 +435,7 @@ export interface ProductsGetAvailabilityInput {
   cantidad?: number;
 }
 
-/** What `products.getAvailability` answers. */
+/** Output of `products.getAvailability`. */
 export interface ProductsGetAvailabilityOutput {
   articulo: {
     articuloId: string;
@@ -447,10 +451,10 @@ export interface ProductsGetAvailabilityOutput {
   }>;
 }
 
-/** What `productFamilies.list` takes. */
+/** Input of `productFamilies.list`. */
 export type ProductFamiliesListInput = Record<string, never>;
 
-/** What `productFamilies.list` answers. */
+/** Output of `productFamilies.list`. */
 export interface ProductFamiliesListOutput {
   familias: Array<{
     familiaId: string;
@@ -459,13 +463,13 @@ export interface ProductFamiliesListOutput {
   }>;
 }
 
-/** What `priceLists.list` takes. */
+/** Input of `priceLists.list`. */
 export interface PriceListsListInput {
   /** Añade los precios de este artículo */
   articuloId?: string | number;
 }
 
-/** What `priceLists.list` answers. */
+/** Output of `priceLists.list`. */
 export interface PriceListsListOutput {
   total_tarifas: number;
   tarifas: Array<{
@@ -486,7 +490,7 @@ export interface PriceListsListOutput {
   };
 }
 
-/** What `clients.list` takes. */
+/** Input of `clients.list`. */
 export interface ClientsListInput {
   /** Texto en nombre fiscal, nombre comercial, CIF o correo */
   busqueda?: string;
@@ -508,7 +512,7 @@ export interface ClientsListInput {
   por_pagina?: number;
 }
 
-/** What `clients.list` answers. */
+/** Output of `clients.list`. */
 export interface ClientsListOutput {
   total_clientes: number;
   pagina: number;
@@ -532,13 +536,13 @@ export interface ClientsListOutput {
   }>;
 }
 
-/** What `clients.get` takes. */
+/** Input of `clients.get`. */
 export interface ClientsGetInput {
   /** El cliente */
   clienteId: string | number;
 }
 
-/** What `clients.get` answers. */
+/** Output of `clients.get`. */
 export interface ClientsGetOutput {
   cliente: {
     clienteId: string;
@@ -563,7 +567,91 @@ export interface ClientsGetOutput {
   };
 }
 
-/** What `estimates.list` takes. */
+/** Input of `clients.create`. */
+export interface ClientsCreateInput {
+  datos: {
+    nombre_fiscal: string;
+    nombre_comercial?: string;
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+    direccion?: string;
+    cp?: string;
+    poblacion?: string;
+    provincia?: string;
+    pais?: string;
+    /** De priceLists.list */
+    tarifa?: number;
+    rgpd?: {
+      comunicaciones_email?: boolean;
+      comunicaciones_whatsapp?: boolean;
+      comunicaciones_sms?: boolean;
+      tratamiento_imagenes?: boolean;
+    };
+  };
+}
+
+/** Output of `clients.create`. */
+export interface ClientsCreateOutput {
+  data: string;
+  /** Ya existía, y no se ha cambiado */
+  existente: boolean;
+}
+
+/** Input of `clients.update`. */
+export interface ClientsUpdateInput {
+  /** El cliente */
+  clienteId: string | number;
+  datos: {
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+    direccion?: string;
+    cp?: string;
+    poblacion?: string;
+    provincia?: string;
+    pais?: string;
+    /** De priceLists.list */
+    tarifa?: number;
+    rgpd?: {
+      comunicaciones_email?: boolean;
+      comunicaciones_whatsapp?: boolean;
+      comunicaciones_sms?: boolean;
+      tratamiento_imagenes?: boolean;
+    };
+  };
+}
+
+/** Output of `clients.update`. */
+export interface ClientsUpdateOutput {
+  cliente: {
+    clienteId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string;
+    rgpd: {
+      comunicaciones_email: boolean | null;
+      comunicaciones_whatsapp: boolean | null;
+      comunicaciones_sms: boolean | null;
+      tratamiento_imagenes: boolean | null;
+    };
+    tarifa: number;
+    direccion: string;
+    cp: string;
+    poblacion: string;
+    provincia: string;
+    pais: string;
+  };
+}
+
+/** Input of `estimates.list`. */
 export interface EstimatesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -585,7 +673,7 @@ export interface EstimatesListInput {
   por_pagina?: number;
 }
 
-/** What `estimates.list` answers. */
+/** Output of `estimates.list`. */
 export interface EstimatesListOutput {
   total_presupuestos: number;
   pagina: number;
@@ -608,13 +696,13 @@ export interface EstimatesListOutput {
   }>;
 }
 
-/** What `estimates.get` takes. */
+/** Input of `estimates.get`. */
 export interface EstimatesGetInput {
   /** El presupuesto */
   presupuestoId: string | number;
 }
 
-/** What `estimates.get` answers. */
+/** Output of `estimates.get`. */
 export interface EstimatesGetOutput {
   tipo: 'presupuesto';
   presupuestoId: string;
@@ -641,13 +729,13 @@ export interface EstimatesGetOutput {
   }>;
 }
 
-/** What `estimates.listAttachments` takes. */
+/** Input of `estimates.listAttachments`. */
 export interface EstimatesListAttachmentsInput {
   /** El presupuesto */
   presupuestoId: string | number;
 }
 
-/** What `estimates.listAttachments` answers. */
+/** Output of `estimates.listAttachments`. */
 export interface EstimatesListAttachmentsOutput {
   total_adjuntos: number;
   adjuntos: Array<{
@@ -660,7 +748,7 @@ export interface EstimatesListAttachmentsOutput {
   }>;
 }
 
-/** What `salesReport.get` takes. */
+/** Input of `salesReport.get`. */
 export interface SalesReportGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -670,7 +758,7 @@ export interface SalesReportGetInput {
   agrupar?: 'mes' | 'cliente' | 'familia' | 'articulo';
 }
 
-/** What `salesReport.get` answers. */
+/** Output of `salesReport.get`. */
 export interface SalesReportGetOutput {
   fecha_inicio: string;
   fecha_fin: string;
@@ -710,7 +798,7 @@ export interface SalesReportGetOutput {
   };
 }
 
-/** What `deliveryNotes.list` takes. */
+/** Input of `deliveryNotes.list`. */
 export interface DeliveryNotesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -734,7 +822,7 @@ export interface DeliveryNotesListInput {
   por_pagina?: number;
 }
 
-/** What `deliveryNotes.list` answers. */
+/** Output of `deliveryNotes.list`. */
 export interface DeliveryNotesListOutput {
   total_albaranes: number;
   pagina: number;
@@ -758,13 +846,13 @@ export interface DeliveryNotesListOutput {
   }>;
 }
 
-/** What `deliveryNotes.get` takes. */
+/** Input of `deliveryNotes.get`. */
 export interface DeliveryNotesGetInput {
   /** El albarán */
   albaranId: string | number;
 }
 
-/** What `deliveryNotes.get` answers. */
+/** Output of `deliveryNotes.get`. */
 export interface DeliveryNotesGetOutput {
   tipo: 'albaran';
   albaranId: string;
@@ -792,7 +880,7 @@ export interface DeliveryNotesGetOutput {
   }>;
 }
 
-/** What `deliveryNotes.create` takes. */
+/** Input of `deliveryNotes.create`. */
 export interface DeliveryNotesCreateInput {
   /** Cliente de facturación */
   cliente: {
@@ -845,10 +933,10 @@ export interface DeliveryNotesCreateInput {
   }>;
 }
 
-/** What `deliveryNotes.create` answers. */
+/** Output of `deliveryNotes.create`. */
 export type DeliveryNotesCreateOutput = string;
 
-/** What `invoices.list` takes. */
+/** Input of `invoices.list`. */
 export interface InvoicesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -872,7 +960,7 @@ export interface InvoicesListInput {
   por_pagina?: number;
 }
 
-/** What `invoices.list` answers. */
+/** Output of `invoices.list`. */
 export interface InvoicesListOutput {
   total_facturas: number;
   pagina: number;
@@ -896,13 +984,13 @@ export interface InvoicesListOutput {
   }>;
 }
 
-/** What `invoices.get` takes. */
+/** Input of `invoices.get`. */
 export interface InvoicesGetInput {
   /** La factura */
   facturaId: string | number;
 }
 
-/** What `invoices.get` answers. */
+/** Output of `invoices.get`. */
 export interface InvoicesGetOutput {
   tipo: 'factura';
   facturaId: string;
@@ -930,7 +1018,7 @@ export interface InvoicesGetOutput {
   }>;
 }
 
-/** What `invoices.create` takes. */
+/** Input of `invoices.create`. */
 export interface InvoicesCreateInput {
   /** Cliente de facturación; si falta, el de los albaranes */
   cliente?: {
@@ -991,10 +1079,10 @@ export interface InvoicesCreateInput {
   }>;
 }
 
-/** What `invoices.create` answers. */
+/** Output of `invoices.create`. */
 export type InvoicesCreateOutput = string;
 
-/** What `recurrings.create` takes. */
+/** Input of `recurrings.create`. */
 export interface RecurringsCreateInput {
   /** Cliente de facturación */
   cliente: {
@@ -1030,10 +1118,10 @@ export interface RecurringsCreateInput {
   }>;
 }
 
-/** What `recurrings.create` answers. */
+/** Output of `recurrings.create`. */
 export type RecurringsCreateOutput = string;
 
-/** What `recurrings.listNew` takes. */
+/** Input of `recurrings.listNew`. */
 export interface RecurringsListNewInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1041,7 +1129,7 @@ export interface RecurringsListNewInput {
   fecha_fin: string;
 }
 
-/** What `recurrings.listNew` answers. */
+/** Output of `recurrings.listNew`. */
 export interface RecurringsListNewOutput {
   fecha_inicio: string;
   fecha_fin: string;
@@ -1066,15 +1154,25 @@ export interface RecurringsListNewOutput {
   }>;
 }
 
-/** What `recurrings.listRenewals` takes. */
+/** Input of `recurrings.listRenewals`. */
 export interface RecurringsListRenewalsInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 10000 como máximo
+   * @default 10000
+   */
+  por_pagina?: number;
 }
 
-/** What `recurrings.listRenewals` answers. */
+/** Output of `recurrings.listRenewals`. */
 export interface RecurringsListRenewalsOutput {
   fecha_inicio: string;
   fecha_fin: string;
@@ -1091,6 +1189,10 @@ export interface RecurringsListRenewalsOutput {
     previstas_num: number;
     previstas_importe: number;
   }>;
+  total_recurrentes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
   recurrentes: Array<{
     recurrenteId: string;
     descripcion: string;
@@ -1113,7 +1215,7 @@ export interface RecurringsListRenewalsOutput {
   }>;
 }
 
-/** What `suppliers.list` takes. */
+/** Input of `suppliers.list`. */
 export interface SuppliersListInput {
   /** Texto en nombre fiscal, nombre comercial, CIF o correo */
   busqueda?: string;
@@ -1129,7 +1231,7 @@ export interface SuppliersListInput {
   por_pagina?: number;
 }
 
-/** What `suppliers.list` answers. */
+/** Output of `suppliers.list`. */
 export interface SuppliersListOutput {
   total_proveedores: number;
   pagina: number;
@@ -1146,7 +1248,72 @@ export interface SuppliersListOutput {
   }>;
 }
 
-/** What `purchaseInvoices.list` takes. */
+/** Input of `suppliers.get`. */
+export interface SuppliersGetInput {
+  /** El proveedor */
+  proveedorId: string | number;
+}
+
+/** Output of `suppliers.get`. */
+export interface SuppliersGetOutput {
+  proveedor: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string | null;
+  };
+}
+
+/** Input of `suppliers.create`. */
+export interface SuppliersCreateInput {
+  datos: {
+    nombre_fiscal: string;
+    nombre_comercial?: string;
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+}
+
+/** Output of `suppliers.create`. */
+export interface SuppliersCreateOutput {
+  data: string;
+  /** Ya existía, y no se ha cambiado */
+  existente: boolean;
+}
+
+/** Input of `suppliers.update`. */
+export interface SuppliersUpdateInput {
+  /** El proveedor */
+  proveedorId: string | number;
+  datos: {
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+}
+
+/** Output of `suppliers.update`. */
+export interface SuppliersUpdateOutput {
+  proveedor: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    nombre_comercial: string;
+    cif: string;
+    email: string;
+    telefono: string;
+    movil: string | null;
+  };
+}
+
+/** Input of `purchaseInvoices.list`. */
 export interface PurchaseInvoicesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1170,7 +1337,7 @@ export interface PurchaseInvoicesListInput {
   por_pagina?: number;
 }
 
-/** What `purchaseInvoices.list` answers. */
+/** Output of `purchaseInvoices.list`. */
 export interface PurchaseInvoicesListOutput {
   total_facturas: number;
   pagina: number;
@@ -1196,7 +1363,7 @@ export interface PurchaseInvoicesListOutput {
   }>;
 }
 
-/** What `purchaseDeliveryNotes.list` takes. */
+/** Input of `purchaseDeliveryNotes.list`. */
 export interface PurchaseDeliveryNotesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1216,7 +1383,7 @@ export interface PurchaseDeliveryNotesListInput {
   por_pagina?: number;
 }
 
-/** What `purchaseDeliveryNotes.list` answers. */
+/** Output of `purchaseDeliveryNotes.list`. */
 export interface PurchaseDeliveryNotesListOutput {
   total_albaranes: number;
   pagina: number;
@@ -1239,7 +1406,7 @@ export interface PurchaseDeliveryNotesListOutput {
   }>;
 }
 
-/** What `purchasesReport.get` takes. */
+/** Input of `purchasesReport.get`. */
 export interface PurchasesReportGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1249,7 +1416,7 @@ export interface PurchasesReportGetInput {
   agrupar?: 'mes' | 'proveedor' | 'subtipo';
 }
 
-/** What `purchasesReport.get` answers. */
+/** Output of `purchasesReport.get`. */
 export interface PurchasesReportGetOutput {
   fecha_inicio: string;
   fecha_fin: string;
@@ -1281,7 +1448,7 @@ export interface PurchasesReportGetOutput {
   };
 }
 
-/** What `projects.list` takes. */
+/** Input of `projects.list`. */
 export interface ProjectsListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1305,7 +1472,7 @@ export interface ProjectsListInput {
   por_pagina?: number;
 }
 
-/** What `projects.list` answers. */
+/** Output of `projects.list`. */
 export interface ProjectsListOutput {
   total_proyectos: number;
   pagina: number;
@@ -1349,7 +1516,7 @@ export interface ProjectsListOutput {
   }>;
 }
 
-/** What `projects.get` takes. */
+/** Input of `projects.get`. */
 export interface ProjectsGetInput {
   /** El proyecto */
   proyectoId: string | number;
@@ -1359,7 +1526,7 @@ export interface ProjectsGetInput {
   fecha_fin?: string;
 }
 
-/** What `projects.get` answers. */
+/** Output of `projects.get`. */
 export interface ProjectsGetOutput {
   proyecto: {
     proyectoId: string;
@@ -1401,7 +1568,7 @@ export interface ProjectsGetOutput {
   };
 }
 
-/** What `projects.times` takes. */
+/** Input of `projects.times`. */
 export interface ProjectsTimesInput {
   /** El proyecto */
   proyectoId: string | number;
@@ -1421,7 +1588,7 @@ export interface ProjectsTimesInput {
   por_pagina?: number;
 }
 
-/** What `projects.times` answers. */
+/** Output of `projects.times`. */
 export interface ProjectsTimesOutput {
   total_horas: number;
   total_fichajes: number;
@@ -1457,10 +1624,10 @@ export interface ProjectsTimesOutput {
   }>;
 }
 
-/** What `projectStates.list` takes. */
+/** Input of `projectStates.list`. */
 export type ProjectStatesListInput = Record<string, never>;
 
-/** What `projectStates.list` answers. */
+/** Output of `projectStates.list`. */
 export interface ProjectStatesListOutput {
   estados: Array<{
     estadoId: string;
@@ -1468,7 +1635,7 @@ export interface ProjectStatesListOutput {
   }>;
 }
 
-/** What `resultsReport.get` takes. */
+/** Input of `resultsReport.get`. */
 export interface ResultsReportGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1478,7 +1645,7 @@ export interface ResultsReportGetInput {
   agrupar?: 'mes' | 'proyecto';
 }
 
-/** What `resultsReport.get` answers. */
+/** Output of `resultsReport.get`. */
 export interface ResultsReportGetOutput {
   fecha_inicio: string;
   fecha_fin: string;
@@ -1527,7 +1694,7 @@ export interface ResultsReportGetOutput {
   };
 }
 
-/** What `tasks.list` takes. */
+/** Input of `tasks.list`. */
 export interface TasksListInput {
   /** Solo las de este proyecto */
   proyectoId?: string | number;
@@ -1551,7 +1718,7 @@ export interface TasksListInput {
   por_pagina?: number;
 }
 
-/** What `tasks.list` answers. */
+/** Output of `tasks.list`. */
 export interface TasksListOutput {
   total_tareas: number;
   pagina: number;
@@ -1582,10 +1749,10 @@ export interface TasksListOutput {
   }>;
 }
 
-/** What `taskStates.list` takes. */
+/** Input of `taskStates.list`. */
 export type TaskStatesListInput = Record<string, never>;
 
-/** What `taskStates.list` answers. */
+/** Output of `taskStates.list`. */
 export interface TaskStatesListOutput {
   estados: Array<{
     estadoId: string;
@@ -1593,7 +1760,7 @@ export interface TaskStatesListOutput {
   }>;
 }
 
-/** What `timeEntries.list` takes. */
+/** Input of `timeEntries.list`. */
 export interface TimeEntriesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1615,7 +1782,7 @@ export interface TimeEntriesListInput {
   por_pagina?: number;
 }
 
-/** What `timeEntries.list` answers. */
+/** Output of `timeEntries.list`. */
 export interface TimeEntriesListOutput {
   total_fichajes: number;
   pagina: number;
@@ -1650,7 +1817,7 @@ export interface TimeEntriesListOutput {
   }>;
 }
 
-/** What `employees.list` takes. */
+/** Input of `employees.list`. */
 export interface EmployeesListInput {
   /** Texto en nombre, apellidos o correo */
   busqueda?: string;
@@ -1670,7 +1837,7 @@ export interface EmployeesListInput {
   por_pagina?: number;
 }
 
-/** What `employees.list` answers. */
+/** Output of `employees.list`. */
 export interface EmployeesListOutput {
   total_empleados: number;
   pagina: number;
@@ -1689,13 +1856,13 @@ export interface EmployeesListOutput {
   }>;
 }
 
-/** What `employees.get` takes. */
+/** Input of `employees.get`. */
 export interface EmployeesGetInput {
   /** La persona */
   empleadoId: string | number;
 }
 
-/** What `employees.get` answers. */
+/** Output of `employees.get`. */
 export interface EmployeesGetOutput {
   empleado: {
     empleadoId: string;
@@ -1723,7 +1890,7 @@ export interface EmployeesGetOutput {
   };
 }
 
-/** What `contracts.list` takes. */
+/** Input of `contracts.list`. */
 export interface ContractsListInput {
   /** Solo los de esta persona */
   empleadoId?: string | number;
@@ -1732,11 +1899,24 @@ export interface ContractsListInput {
    * @default true
    */
   vigentes?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 10000 como máximo
+   * @default 10000
+   */
+  por_pagina?: number;
 }
 
-/** What `contracts.list` answers. */
+/** Output of `contracts.list`. */
 export interface ContractsListOutput {
   total_contratos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
   contratos: Array<{
     contratoId: string;
     empleado: {
@@ -1763,7 +1943,7 @@ export interface ContractsListOutput {
   }>;
 }
 
-/** What `absences.list` takes. */
+/** Input of `absences.list`. */
 export interface AbsencesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1775,15 +1955,28 @@ export interface AbsencesListInput {
   tipo?: string;
   /** true: también las rechazadas */
   incluir_rechazadas?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 10000 como máximo
+   * @default 10000
+   */
+  por_pagina?: number;
 }
 
-/** What `absences.list` answers. */
+/** Output of `absences.list`. */
 export interface AbsencesListOutput {
   periodo: {
     desde: string;
     hasta: string;
   };
   total_ausencias: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
   ausencias: Array<{
     ausenciaId: string;
     empleado: {
@@ -1803,7 +1996,7 @@ export interface AbsencesListOutput {
   }>;
 }
 
-/** What `absences.summarise` takes. */
+/** Input of `absences.summarise`. */
 export interface AbsencesSummariseInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1813,14 +2006,28 @@ export interface AbsencesSummariseInput {
   departamentoId?: string | number;
   /** Código; cuenta solo estas */
   tipo?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 10000 como máximo
+   * @default 10000
+   */
+  por_pagina?: number;
 }
 
-/** What `absences.summarise` answers. */
+/** Output of `absences.summarise`. */
 export interface AbsencesSummariseOutput {
   periodo: {
     desde: string;
     hasta: string;
   };
+  total_empleados: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -1831,7 +2038,7 @@ export interface AbsencesSummariseOutput {
   }>;
 }
 
-/** What `workCalendar.get` takes. */
+/** Input of `workCalendar.get`. */
 export interface WorkCalendarGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1843,7 +2050,7 @@ export interface WorkCalendarGetInput {
   incluir_rechazadas?: boolean;
 }
 
-/** What `workCalendar.get` answers. */
+/** Output of `workCalendar.get`. */
 export interface WorkCalendarGetOutput {
   periodo: {
     desde: string;
@@ -1880,7 +2087,7 @@ export interface WorkCalendarGetOutput {
   }>;
 }
 
-/** What `planning.get` takes. */
+/** Input of `planning.get`. */
 export interface PlanningGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -1890,14 +2097,28 @@ export interface PlanningGetInput {
   empleadoId?: string | number;
   /** Solo sus tareas y quienes las tienen */
   proyectoId?: string | number;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 10000 como máximo
+   * @default 10000
+   */
+  por_pagina?: number;
 }
 
-/** What `planning.get` answers. */
+/** Output of `planning.get`. */
 export interface PlanningGetOutput {
   periodo: {
     desde: string;
     hasta: string;
   };
+  total_empleados: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -1920,10 +2141,10 @@ export interface PlanningGetOutput {
   }>;
 }
 
-/** What `treasuryAccounts.list` takes. */
+/** Input of `treasuryAccounts.list`. */
 export type TreasuryAccountsListInput = Record<string, never>;
 
-/** What `treasuryAccounts.list` answers. */
+/** Output of `treasuryAccounts.list`. */
 export interface TreasuryAccountsListOutput {
   cuentas: Array<{
     cuentaId: string;
@@ -1935,7 +2156,7 @@ export interface TreasuryAccountsListOutput {
   saldo_total: number;
 }
 
-/** What `treasuryMovements.list` takes. */
+/** Input of `treasuryMovements.list`. */
 export interface TreasuryMovementsListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1955,7 +2176,7 @@ export interface TreasuryMovementsListInput {
   por_pagina?: number;
 }
 
-/** What `treasuryMovements.list` answers. */
+/** Output of `treasuryMovements.list`. */
 export interface TreasuryMovementsListOutput {
   total_movimientos: number;
   pagina: number;
@@ -1970,7 +2191,7 @@ export interface TreasuryMovementsListOutput {
   }>;
 }
 
-/** What `dueDates.list` takes. */
+/** Input of `dueDates.list`. */
 export interface DueDatesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio?: string;
@@ -1992,7 +2213,7 @@ export interface DueDatesListInput {
   por_pagina?: number;
 }
 
-/** What `dueDates.list` answers. */
+/** Output of `dueDates.list`. */
 export interface DueDatesListOutput {
   total_vencimientos: number;
   pagina: number;
@@ -2037,7 +2258,7 @@ export interface DueDatesListOutput {
   }>;
 }
 
-/** What `treasuryForecast.get` takes. */
+/** Input of `treasuryForecast.get`. */
 export interface TreasuryForecastGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
   fecha_inicio: string;
@@ -2050,7 +2271,7 @@ export interface TreasuryForecastGetInput {
   agrupar?: 'semana' | 'mes';
 }
 
-/** What `treasuryForecast.get` answers. */
+/** Output of `treasuryForecast.get`. */
 export interface TreasuryForecastGetOutput {
   saldo_inicial: number;
   periodos: Array<{
@@ -2063,14 +2284,16 @@ export interface TreasuryForecastGetOutput {
   }>;
 }
 
-/** What `account.get` takes. */
+/** Input of `account.get`. */
 export type AccountGetInput = Record<string, never>;
 
-/** What `account.get` answers. */
+/** Output of `account.get`. */
 export interface AccountGetOutput {
   nombre: string;
   zona_horaria: string;
   stock_multiformato: boolean;
+  /** Si las renovaciones se emiten solas */
+  emision_automatica: boolean;
   permisos: Array<'svc.read' | 'svc.write'>;
   cuota: {
     /** Llamadas por minuto de la empresa */
@@ -2114,7 +2337,7 @@ export interface AlbaranClient {
      */
     get: Read<ContactsGetInput, ContactsGetOutput>;
     /**
-     * Crear contacto. Crea un contacto del CRM y da su identificador. Hace falta nombre, empresa o email. Si ya hay un contacto con ese email (o, con email, ese móvil), da el que hay sin cambiarlo, con la cabecera X-Existing: true.
+     * Crear contacto. Crea un contacto del CRM. Hace falta nombre, empresa, email o movil. Si ya hay uno con ese email, o si no con ese móvil, lo da sin cambiarlo (existente true).
      *
      * `POST /api/v1/crm/contacts`; permiso `svc.write`
      */
@@ -2134,7 +2357,7 @@ export interface AlbaranClient {
      */
     get: Read<OpportunitiesGetInput, OpportunitiesGetOutput>;
     /**
-     * Crear oportunidad. Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de funnels.list; canal_fk: de channels.list. Con email_contacto busca el contacto o lo crea.
+     * Crear oportunidad. Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de funnels.list; canal_fk: de channels.list. Busca el contacto por email_contacto o movil_contacto, o lo crea con los datos que haya.
      *
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
@@ -2210,11 +2433,23 @@ export interface AlbaranClient {
      */
     list: PagedRead<ClientsListInput, ClientsListOutput>;
     /**
-     * Cliente. Un cliente con su tarifa y su dirección. clienteId: de clients.list.
+     * Cliente. Un cliente. clienteId: de clients.list.
      *
      * `GET /api/v1/clients/{clienteId}`; permiso `svc.read`
      */
     get: Read<ClientsGetInput, ClientsGetOutput>;
+    /**
+     * Crear cliente. Crea un cliente. Si ya hay uno con ese cif, lo da sin cambiarlo (existente true).
+     *
+     * `POST /api/v1/clients`; permiso `svc.write`
+     */
+    create: Write<ClientsCreateInput, ClientsCreateOutput>;
+    /**
+     * Actualizar cliente. Cambia los datos enviados; "" vacía un texto. clienteId: de clients.list.
+     *
+     * `PUT /api/v1/clients/{clienteId}`; permiso `svc.write`
+     */
+    update: Write<ClientsUpdateInput, ClientsUpdateOutput>;
   };
   estimates: {
     /**
@@ -2286,7 +2521,7 @@ export interface AlbaranClient {
   };
   recurrings: {
     /**
-     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de clients.list, o cif). articulo_fk: de products.list.
+     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy y queda pendiente, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
@@ -2302,7 +2537,7 @@ export interface AlbaranClient {
      *
      * `GET /api/v1/recurring/renewals`; permiso `svc.read`
      */
-    listRenewals: Read<RecurringsListRenewalsInput, RecurringsListRenewalsOutput>;
+    listRenewals: PagedRead<RecurringsListRenewalsInput, RecurringsListRenewalsOutput>;
   };
   suppliers: {
     /**
@@ -2311,6 +2546,24 @@ export interface AlbaranClient {
      * `GET /api/v1/suppliers`; permiso `svc.read`
      */
     list: PagedRead<SuppliersListInput, SuppliersListOutput>;
+    /**
+     * Proveedor. Un proveedor. proveedorId: de suppliers.list.
+     *
+     * `GET /api/v1/suppliers/{proveedorId}`; permiso `svc.read`
+     */
+    get: Read<SuppliersGetInput, SuppliersGetOutput>;
+    /**
+     * Crear proveedor. Crea un proveedor. Si ya hay uno con ese cif, lo da sin cambiarlo (existente true).
+     *
+     * `POST /api/v1/suppliers`; permiso `svc.write`
+     */
+    create: Write<SuppliersCreateInput, SuppliersCreateOutput>;
+    /**
+     * Actualizar proveedor. Cambia los datos enviados; "" vacía un texto. proveedorId: de suppliers.list.
+     *
+     * `PUT /api/v1/suppliers/{proveedorId}`; permiso `svc.write`
+     */
+    update: Write<SuppliersUpdateInput, SuppliersUpdateOutput>;
   };
   purchaseInvoices: {
     /**
@@ -2416,7 +2669,7 @@ export interface AlbaranClient {
      *
      * `GET /api/v1/employees/contracts`, `GET /api/v1/employees/{empleadoId}/contract`; permiso `svc.read`
      */
-    list: Read<ContractsListInput, ContractsListOutput>;
+    list: PagedRead<ContractsListInput, ContractsListOutput>;
   };
   absences: {
     /**
@@ -2424,13 +2677,13 @@ export interface AlbaranClient {
      *
      * `GET /api/v1/time-off`; permiso `svc.read`
      */
-    list: Read<AbsencesListInput, AbsencesListOutput>;
+    list: PagedRead<AbsencesListInput, AbsencesListOutput>;
     /**
      * Resumen de ausencias de la plantilla. Ausencias y días naturales de cada persona en un periodo, por tipo, sin las rechazadas. Una a una: absences.list. departamentoId: de employees.list.
      *
      * `GET /api/v1/time-off/summary`; permiso `svc.read`
      */
-    summarise: Read<AbsencesSummariseInput, AbsencesSummariseOutput>;
+    summarise: PagedRead<AbsencesSummariseInput, AbsencesSummariseOutput>;
   };
   workCalendar: {
     /**
@@ -2446,7 +2699,7 @@ export interface AlbaranClient {
      *
      * `GET /api/v1/planning`; permiso `svc.read`
      */
-    get: Read<PlanningGetInput, PlanningGetOutput>;
+    get: PagedRead<PlanningGetInput, PlanningGetOutput>;
   };
   treasuryAccounts: {
     /**
@@ -2500,13 +2753,13 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
   productFamilies: { list: 'read' },
   priceLists: { list: 'read' },
-  clients: { list: 'pages', get: 'read' },
+  clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write' },
-  recurrings: { create: 'write', listNew: 'read', listRenewals: 'read' },
-  suppliers: { list: 'pages' },
+  recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
+  suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
@@ -2517,10 +2770,10 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   taskStates: { list: 'read' },
   timeEntries: { list: 'pages' },
   employees: { list: 'pages', get: 'read' },
-  contracts: { list: 'read' },
-  absences: { list: 'read', summarise: 'read' },
+  contracts: { list: 'pages' },
+  absences: { list: 'pages', summarise: 'pages' },
   workCalendar: { get: 'read' },
-  planning: { get: 'read' },
+  planning: { get: 'pages' },
   treasuryAccounts: { list: 'read' },
   treasuryMovements: { list: 'pages' },
   dueDates: { list: 'pages' },

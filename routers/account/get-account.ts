@@ -1,5 +1,19 @@
 import { z } from 'zod';
+import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
+import { jsonRow } from '../shared/pages.ts';
+import { fieldOf, flagOf, shape, textOf } from '../shared/shape.ts';
+
+const company = shape({
+  nombre: textOf('a.name'),
+  zona_horaria: textOf('a.time_zone'),
+  stock_multiformato: flagOf('a.multi_format_stock'),
+  emision_automatica: fieldOf<string>()(
+    z.boolean(),
+    'a.automatic_issuing_since',
+    (column) => `(${column} is not null)::text`,
+  ).describe('Si las renovaciones se emiten solas'),
+});
 
 /** The caller's company, what the caller may do, and what is left of the quota after this call. TEN-01, LIM-01 */
 export const getAccount = operation({
@@ -10,10 +24,7 @@ export const getAccount = operation({
   alias: 'obtenerCuenta',
   scope: 'svc.read',
   input: {},
-  output: z.object({
-    nombre: z.string(),
-    zona_horaria: z.string(),
-    stock_multiformato: z.boolean(),
+  output: company.schema.extend({
     permisos: z.array(z.enum(['svc.read', 'svc.write'])),
     cuota: z.object({
       limite: z.int().describe('Llamadas por minuto de la empresa'),
@@ -22,17 +33,14 @@ export const getAccount = operation({
     }),
   }),
   async handler({ db, accountId, principal: { scopes }, quota }) {
-    const account = await db
-      .selectFrom('accounts')
-      .select(['name', 'time_zone', 'multi_format_stock'])
-      .where('id', '=', accountId)
-      .executeTakeFirstOrThrow();
-    return {
-      nombre: account.name,
-      zona_horaria: account.time_zone,
-      stock_multiformato: account.multi_format_stock,
+    const stored = await jsonRow(
+      db,
+      db.selectFrom('accounts as a').select(company.columns).where('a.id', '=', accountId),
+      company,
+    );
+    return withMore(stored, {
       permisos: [...scopes],
       cuota: { limite: quota.limit, restante: quota.remaining, reinicio: quota.resetSeconds },
-    };
+    });
   },
 });

@@ -1,11 +1,20 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { format, formatsOf, product, productOf } from './product.ts';
+import { id } from '../shared/id.ts';
+import { jsonArray, jsonRecord } from '../shared/pages.ts';
+import { arrayOf, enumOf, idOf, shape, textOf } from '../shared/shape.ts';
+import { format, formatsOf, low, pricesOf, product } from './product.ts';
 
-const MODES = { sale: 'venta', rental: 'alquiler', service: 'servicio' } as const;
+const variation = shape({ variacionId: idOf('variation', 'v.id'), descripcion: textOf('v.description') });
+
+const detail = shape({
+  ...product,
+  modo: enumOf('p.mode', { venta: 'sale', alquiler: 'rental', servicio: 'service' }).describe('Solo venta mueve stock'),
+  formatos: arrayOf(format, 'formats'),
+  variaciones: arrayOf(variation, 'variations'),
+});
 
 /** A product as lists show it, with its mode, its formats by title and its variations. Amounts without VAT. PRO-02, DLV-04 */
 export const getProduct = operation({
@@ -16,15 +25,17 @@ export const getProduct = operation({
   alias: 'obtenerProducto',
   scope: 'svc.read',
   input: { articuloId: id('product').describe('El artículo') },
-  output: z.object({
-    articulo: product.extend({
-      modo: z.enum(['venta', 'alquiler', 'servicio']).describe('Solo venta mueve stock'),
-      formatos: z.array(format),
-      variaciones: z.array(z.object({ variacionId: sealedId('variation'), descripcion: z.string() })),
-    }),
-  }),
+  output: z.object({ articulo: detail.schema }),
   async handler({ input: { articuloId }, db, accountId }) {
-    const [found, lists, formatos, variations] = await Promise.all([
+    const variations = db
+      .selectFrom('product_variations as v')
+      .select(variation.columns)
+      .where('v.account_id', '=', accountId)
+      .where('v.product_id', '=', articuloId)
+      .orderBy('v.position')
+      .orderBy('v.id');
+    const articulo = await jsonRecord(
+      db,
       db
         .selectFrom('products as p')
         .innerJoin('product_stocks as s', (join) =>
@@ -33,36 +44,15 @@ export const getProduct = operation({
         .leftJoin('product_families as f', (join) =>
           join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
         )
-        .select(['p.id', 'p.reference', 'p.sku', 'p.ean', 'p.description', 'p.family_id', 'f.title as family'])
-        .select(['p.vat', 'p.cost', 'p.prices', 's.quantity as stock', 'p.minimum_stock', 'p.mode'])
-        .select(sql<boolean>`s.quantity <= p.minimum_stock`.as('low'))
+        .select(detail.columns)
+        .select([pricesOf(accountId).as('prices'), low.as('low')])
+        .select(jsonArray(formatsOf(db, accountId, articuloId), format).as('formats'))
+        .select(jsonArray(variations, variation).as('variations'))
         .where('p.account_id', '=', accountId)
-        .where('p.id', '=', articuloId)
-        .executeTakeFirst(),
-      db
-        .selectFrom('price_lists')
-        .select(['number', 'with_vat'])
-        .where('account_id', '=', accountId)
-        .orderBy('number')
-        .execute(),
-      formatsOf(db, accountId, articuloId),
-      db
-        .selectFrom('product_variations')
-        .select(['id', 'description'])
-        .where('account_id', '=', accountId)
-        .where('product_id', '=', articuloId)
-        .orderBy('position')
-        .orderBy('id')
-        .execute(),
-    ]);
-    if (!found) throw notFound('articuloId');
-    return {
-      articulo: {
-        ...productOf(found, lists),
-        modo: MODES[found.mode],
-        formatos,
-        variaciones: variations.map((row) => ({ variacionId: row.id, descripcion: row.description })),
-      },
-    };
+        .where('p.id', '=', articuloId),
+      detail,
+    );
+    if (!articulo) throw notFound('articuloId');
+    return jsonObject({ articulo });
   },
 });

@@ -1,6 +1,14 @@
 import { z } from 'zod';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
+import { jsonList } from '../shared/pages.ts';
+import { idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
+
+const family = shape({
+  familiaId: idOf('family', 'f.id'),
+  titulo: textOf('f.title'),
+  num_articulos: wholeOf('products'),
+});
 
 /** The company's product families by title, and how many products each has. PAG-02 */
 export const listFamilies = operation({
@@ -10,9 +18,7 @@ export const listFamilies = operation({
   alias: 'listarFamilias',
   scope: 'svc.read',
   input: {},
-  output: z.object({
-    familias: z.array(z.object({ familiaId: sealedId('family'), titulo: z.string(), num_articulos: z.int() })),
-  }),
+  output: z.object({ familias: z.array(family.schema) }),
   async handler({ db, accountId }) {
     const products = db
       .selectFrom('products')
@@ -21,16 +27,15 @@ export const listFamilies = operation({
       .where('family_id', 'is not', null)
       .groupBy('family_id')
       .as('n');
-    const rows = await db
+    const families = db
       .selectFrom('product_families as f')
       .leftJoin(products, 'n.family_id', 'f.id')
-      .select(['f.id', 'f.title', 'n.products'])
+      .select(family.columns)
+      .select((eb) => eb.fn.coalesce('n.products', eb.lit(0)).as('products'))
       .where('f.account_id', '=', accountId)
       .orderBy('f.title')
-      .orderBy('f.id')
-      .execute();
-    return {
-      familias: rows.map(({ id, title, products }) => ({ familiaId: id, titulo: title, num_articulos: products ?? 0 })),
-    };
+      .orderBy('f.id');
+    const { rows } = await jsonList(db, families, family);
+    return jsonObject({ familias: rows });
   },
 });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
+import { jsonList } from '../shared/pages.ts';
 import { format, formatsOf } from './product.ts';
 
 /** The commercial formats of one product, by title. `factor`: base units in one. PAG-02, DLV-04 */
@@ -12,8 +14,9 @@ export const listFormats = operation({
   alias: 'consultarFormatos',
   scope: 'svc.read',
   input: { articuloId: id('product').describe('El artículo') },
-  output: z.object({ multiformato: z.boolean(), formatos: z.array(format) }),
+  output: z.object({ multiformato: z.boolean(), formatos: z.array(format.schema) }),
   async handler({ input: { articuloId }, db, accountId, principal: { multiFormatStock } }) {
-    return { multiformato: multiFormatStock, formatos: await formatsOf(db, accountId, articuloId) };
+    const { rows } = await jsonList(db, formatsOf(db, accountId, articuloId), format);
+    return jsonObject({ multiformato: multiFormatStock, formatos: rows });
   },
 });

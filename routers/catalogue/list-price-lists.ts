@@ -1,8 +1,25 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { price, pricesOn } from './product.ts';
+import { id } from '../shared/id.ts';
+import { jsonList, jsonRecord } from '../shared/pages.ts';
+import { arrayOf, flagOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
+import { price, pricesOf } from './product.ts';
+
+const priceList = shape({
+  tarifa: wholeOf('l.number'),
+  por_defecto: flagOf('first'),
+  campo_precio: textOf('column'),
+  campo_precio_con_iva: textOf('column_with_vat'),
+  num_clientes: wholeOf('clients'),
+});
+
+const priced = shape({
+  articuloId: idOf('product', 'p.id'),
+  descripcion: textOf('p.description'),
+  precios: arrayOf(price, 'prices'),
+});
 
 /** The company's price lists, and one product's prices on them when it is asked for. TAR-01 */
 export const listPriceLists = operation({
@@ -15,18 +32,8 @@ export const listPriceLists = operation({
   input: { articuloId: id('product').optional().describe('Añade los precios de este artículo') },
   output: z.object({
     total_tarifas: z.int(),
-    tarifas: z.array(
-      z.object({
-        tarifa: z.int(),
-        por_defecto: z.boolean(),
-        campo_precio: z.string(),
-        campo_precio_con_iva: z.string(),
-        num_clientes: z.int(),
-      }),
-    ),
-    articulo: z
-      .object({ articuloId: sealedId('product'), descripcion: z.string(), precios: z.array(price) })
-      .optional(),
+    tarifas: z.array(priceList.schema),
+    articulo: priced.schema.optional(),
   }),
   async handler({ input: { articuloId }, db, accountId }) {
     // Clients without a list of their own are counted on list 1.
@@ -36,39 +43,29 @@ export const listPriceLists = operation({
       .where('account_id', '=', accountId)
       .groupBy(sql`coalesce(price_list, 1)`)
       .as('c');
-    const [lists, found] = await Promise.all([
+    const lists = db
+      .selectFrom('price_lists as l')
+      .leftJoin(clients, 'c.number', 'l.number')
+      .select(priceList.columns)
+      .select([
+        sql<boolean>`l.number = 1`.as('first'),
+        sql<string>`'pvp' || l.number`.as('column'),
+        sql<string>`case when l.with_vat then 'pvp' || l.number || '_iva' end`.as('column_with_vat'),
+        sql<number>`coalesce(c.clients, 0)`.as('clients'),
+      ])
+      .where('l.account_id', '=', accountId)
+      .orderBy('l.number');
+    const product = (wanted: number) =>
       db
-        .selectFrom('price_lists as l')
-        .leftJoin(clients, 'c.number', 'l.number')
-        .select(['l.number', 'l.with_vat', 'c.clients'])
-        .where('l.account_id', '=', accountId)
-        .orderBy('l.number')
-        .execute(),
-      articuloId === undefined
-        ? undefined
-        : db
-            .selectFrom('products')
-            .select(['id', 'description', 'prices'])
-            .where('account_id', '=', accountId)
-            .where('id', '=', articuloId)
-            .executeTakeFirst(),
+        .selectFrom('products as p')
+        .select(priced.columns)
+        .select(pricesOf(accountId).as('prices'))
+        .where('p.account_id', '=', accountId)
+        .where('p.id', '=', wanted);
+    const [{ total, rows }, articulo] = await Promise.all([
+      jsonList(db, lists, priceList),
+      articuloId === undefined ? undefined : jsonRecord(db, product(articuloId), priced),
     ]);
-    return {
-      total_tarifas: lists.length,
-      tarifas: lists.map(({ number, with_vat, clients }) => ({
-        tarifa: number,
-        por_defecto: number === 1,
-        campo_precio: `pvp${number}`,
-        campo_precio_con_iva: with_vat ? `pvp${number}_iva` : '',
-        num_clientes: clients ?? 0,
-      })),
-      ...(found && {
-        articulo: {
-          articuloId: found.id,
-          descripcion: found.description,
-          precios: pricesOn(lists, found.prices),
-        },
-      }),
-    };
+    return jsonObject({ total_tarifas: total, tarifas: rows, ...(articulo && { articulo }) });
   },
 });

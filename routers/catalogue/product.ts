@@ -1,93 +1,65 @@
 // How a product and its formats are shown, for every operation that shows one.
-import { z } from 'zod';
-import type { Prices } from '../../entities/catalogue.ts';
+import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
-import { sealedId } from '../shared/id.ts';
+import { jsonArray } from '../shared/pages.ts';
+import { arrayOf, decimalOf, flagOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
 
-/** One entry for each price list of the company; `precio_con_iva` is null where the list has no such column. PRO-02 */
-export const price = z.object({ tarifa: z.int(), precio: z.number(), precio_con_iva: z.number().nullable() });
-
-export const product = z.object({
-  articuloId: sealedId('product'),
-  referencia: z.string(),
-  sku: z.string(),
-  codigo_ean: z.string(),
-  descripcion: z.string(),
-  familia: z.object({ familiaId: sealedId('family'), titulo: z.string() }),
-  iva: z.number(),
-  coste: z.number(),
-  precios: z.array(price),
-  stock: z.number(),
-  stock_minimo: z.number(),
-  bajo_minimo: z.boolean(),
+/**
+ * One entry for each price list of the company; `precio_con_iva` is null where the list has no such column. The database function
+ * `price_entries` writes the same. PRO-02
+ */
+export const price = shape({
+  tarifa: wholeOf('number'),
+  precio: decimalOf('price'),
+  precio_con_iva: decimalOf('price_with_vat').orNull(),
 });
 
-export interface ProductRow {
-  id: number;
-  reference: string;
-  sku: string;
-  ean: string;
-  description: string;
-  family_id: number | null;
-  family: string | null;
-  vat: number;
-  cost: number;
-  prices: Prices;
-  stock: number;
-  minimum_stock: number;
-  low: boolean;
-}
+/** A product `p` of a family `f` with its stock `s`; the query adds the text of `prices`, and whether the stock is `low`. */
+export const product = {
+  articuloId: idOf('product', 'p.id'),
+  referencia: textOf('p.reference'),
+  sku: textOf('p.sku'),
+  codigo_ean: textOf('p.ean'),
+  descripcion: textOf('p.description'),
+  familia: { familiaId: idOf('family', 'p.family_id'), titulo: textOf('f.title as family') },
+  iva: decimalOf('p.vat'),
+  coste: decimalOf('p.cost'),
+  precios: arrayOf(price, 'prices'),
+  stock: decimalOf('s.quantity as stock'),
+  stock_minimo: decimalOf('p.minimum_stock'),
+  bajo_minimo: flagOf('low'),
+};
 
-export const productOf = (row: ProductRow, lists: Parameters<typeof pricesOn>[0]) => ({
-  articuloId: row.id,
-  referencia: row.reference,
-  sku: row.sku,
-  codigo_ean: row.ean,
-  descripcion: row.description,
-  familia: { familiaId: row.family_id, titulo: row.family ?? '' },
-  iva: row.vat,
-  coste: row.cost,
-  precios: pricesOn(lists, row.prices),
-  stock: row.stock,
-  stock_minimo: row.minimum_stock,
-  bajo_minimo: row.low,
-});
+/** SQL for the prices of a product `p` on the lists there are, as text, in their order; a list that it has no price on shows 0. */
+export const pricesOf = (accountId: number) =>
+  jsonArray(
+    sql<{ number: number; price: number; price_with_vat: number | null }>`
+      select l.number, coalesce((p.prices -> l.number::text ->> 0)::numeric, 0) as price,
+        case when l.with_vat then coalesce((p.prices -> l.number::text ->> 1)::numeric, 0) end as price_with_vat
+      from price_lists l where l.account_id = ${accountId} order by l.number`,
+    price,
+  );
 
-/** A product's prices on the lists that exist, in their order; a list it has no entry for shows 0. */
-export const pricesOn = (lists: readonly { number: number; with_vat: boolean }[], prices: Prices) =>
-  lists.map(({ number, with_vat }) => {
-    const [precio, withVat] = prices[number] ?? [0, 0];
-    return { tarifa: number, precio, precio_con_iva: with_vat ? (withVat ?? 0) : null };
-  });
+/** SQL for whether the stock `s` of a product `p` is at its minimum or below. */
+export const low = sql<boolean>`s.quantity <= p.minimum_stock`;
 
-/** A commercial format; `factor`: base units in one. DLV-04 */
-export const format = z.object({
-  formatoId: sealedId('format'),
-  titulo: z.string(),
-  factor: z.number(),
-  peso_variable: z.boolean(),
-  permite_venta: z.boolean(),
-  permite_compra: z.boolean(),
-  por_defecto_venta: z.boolean(),
+/** A commercial format `o`; `factor`: base units in one. DLV-04 */
+export const format = shape({
+  formatoId: idOf('format', 'o.id'),
+  titulo: textOf('o.title'),
+  factor: decimalOf('o.factor'),
+  peso_variable: flagOf('o.variable_weight'),
+  permite_venta: flagOf('o.for_sale'),
+  permite_compra: flagOf('o.for_purchase'),
+  por_defecto_venta: flagOf('o.sale_default'),
 });
 
 /** The formats of one product, by title. PAG-02 */
-export async function formatsOf(db: Db, accountId: number, productId: number) {
-  const rows = await db
-    .selectFrom('product_formats')
-    .select(['id', 'title', 'factor', 'variable_weight', 'for_sale', 'for_purchase', 'sale_default'])
-    .where('account_id', '=', accountId)
-    .where('product_id', '=', productId)
-    .orderBy('title')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
-    formatoId: row.id,
-    titulo: row.title,
-    factor: row.factor,
-    peso_variable: row.variable_weight,
-    permite_venta: row.for_sale,
-    permite_compra: row.for_purchase,
-    por_defecto_venta: row.sale_default,
-  }));
-}
+export const formatsOf = (db: Db, accountId: number, productId: number) =>
+  db
+    .selectFrom('product_formats as o')
+    .select(format.columns)
+    .where('o.account_id', '=', accountId)
+    .where('o.product_id', '=', productId)
+    .orderBy('o.title')
+    .orderBy('o.id');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { decimalInput, isoDate, text } from '../shared/schemas.ts';
+import { amountInput, isoDate, text } from '../shared/schemas.ts';
 import { STATES } from './opportunity.ts';
 
 /** Wins, loses or reopens an opportunity, from any state. CLO-01..04 */
@@ -15,12 +15,13 @@ export const closeOpportunity = operation({
   alias: 'cerrarOportunidad',
   scope: 'svc.write',
   destructive: true,
+  relevant: ({ fecha_cierre, ...input }) => (input.resultado === 'abierta' ? input : { ...input, fecha_cierre }),
   input: {
     oportunidadId: id('opportunity').describe('La oportunidad'),
     resultado: z.enum(['ganado', 'perdido', 'abierta']).describe('abierta la reabre'),
     motivoId: id('lossReason', 'badInput').optional().describe('Motivo de pérdida; solo con perdido'),
     comentarios: text(5000).optional().describe('Comentario sobre la pérdida; solo con perdido'),
-    valor_cierre: decimalInput().optional().describe('Importe de cierre sin IVA'),
+    valor_cierre: amountInput().optional().describe('Importe de cierre sin IVA'),
     fecha_cierre: isoDate().optional().describe('Fecha de cierre; ahora si no se indica; al reabrir no cuenta'),
   },
   output: z.object({
@@ -39,7 +40,7 @@ export const closeOpportunity = operation({
         : fecha_cierre
           ? Temporal.PlainDate.from(fecha_cierre).toZonedDateTime(timeZone).toInstant()
           : now;
-    const closed = await db
+    const written = db
       .updateTable('opportunities as o')
       .set((eb) => ({
         state: STATES[resultado],
@@ -52,14 +53,18 @@ export const closeOpportunity = operation({
       }))
       .where('o.account_id', '=', accountId)
       .where('o.id', '=', oportunidadId)
-      .returning((eb) => [
-        'o.title',
-        sql<string | null>`to_char(o.closed_at at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS')`.as('closed'),
+      .returning(['o.title', 'o.closed_at', 'o.loss_reason_id']);
+    const closed = await db
+      .with('c', () => written)
+      .selectFrom('c')
+      .select((eb) => [
+        'c.title',
+        sql<string | null>`to_char(c.closed_at at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS')`.as('closed'),
         eb
           .selectFrom('loss_reasons as r')
           .select('r.title')
-          .whereRef('r.account_id', '=', 'o.account_id')
-          .whereRef('r.id', '=', 'o.loss_reason_id')
+          .where('r.account_id', '=', accountId)
+          .whereRef('r.id', '=', 'c.loss_reason_id')
           .as('reason'),
       ])
       .executeTakeFirst();

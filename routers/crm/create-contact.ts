@@ -3,47 +3,45 @@ import { z } from 'zod';
 import { badInput } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
-import { text } from '../shared/schemas.ts';
-import { contactOfLead, type Lead, lockLead } from './lead-contact.ts';
+import { email, text } from '../shared/schemas.ts';
+import { contactOfLead, isSomebody, type Lead, lockLead } from './lead-contact.ts';
 
-const ONE_OF = ['datos.nombre', 'datos.empresa', 'datos.email'];
+const ONE_OF = ['datos.nombre', 'datos.empresa', 'datos.email', 'datos.movil'];
 
 /**
- * Creates a contact, or answers the one that has the e-mail or, beside an e-mail, the mobile (as OPP-03): then with the
- * header `X-Existing: true` and unchanged. Answers the sealed id.
+ * Creates a contact, or answers the one that has the e-mail or else the mobile (as OPP-03): then with the header
+ * `X-Existing: true` and unchanged. Answers the sealed id. W-03, W-12
  */
 export const createContact = operation({
   title: 'Crear contacto',
   description:
-    'Crea un contacto del CRM y da su identificador. Hace falta nombre, empresa o email. Si ya hay un contacto con ese email (o, con email, ese móvil), da el que hay sin cambiarlo, con la cabecera X-Existing: true.',
+    'Crea un contacto del CRM. Hace falta nombre, empresa, email o movil. Si ya hay uno con ese email, o si no con ese móvil, lo da sin cambiarlo (existente true).',
   rest: ['POST /crm/contacts'],
   alias: 'crearContacto',
   scope: 'svc.write',
   oauthWrite: true,
+  existing: true,
   input: {
     datos: z.object({
-      nombre: text(200).optional().describe('Nombre; si falta, la empresa o el principio del correo'),
+      nombre: text(200).optional().describe('Nombre; si falta, la empresa, el principio del correo o el móvil'),
       empresa: text(200).optional().describe('Empresa'),
-      email: z
-        .union([z.literal(''), z.email().max(320)])
-        .optional()
-        .describe('Correo'),
+      email: email().optional().describe('Correo'),
       movil: text(50).optional().describe('Móvil'),
     }),
   },
   output: sealedId('contact').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, header, audit }) {
-    const { nombre, empresa, email, movil } = datos;
-    if (!nombre && !empresa && !email) {
+  async handler({ input: { datos }, db, accountId, newId, header, audit }) {
+    const lead: Lead = { email: datos.email, mobile: datos.movil, name: datos.nombre, company: datos.empresa };
+    if (!isSomebody(lead)) {
       throw badInput(
-        ONE_OF.map((campo) => ({ campo, mensaje: 'hace falta nombre, empresa o email' })),
+        ONE_OF.map((campo) => ({ campo, mensaje: 'hace falta nombre, empresa, email o movil' })),
         `Hace falta al menos uno de ${ONE_OF.join(', ')}`,
       );
     }
-    const lead: Lead = { email, mobile: movil, name: nombre, company: empresa };
+    const newContact = await newId('contact');
     const [, { rows }] = await Promise.all([
-      email && lockLead(db, accountId, lead),
-      sql<{ id: number; existing: boolean }>`with ${contactOfLead(accountId, lead)}
+      lockLead(db, accountId, lead),
+      sql<{ id: number; existing: boolean }>`with ${contactOfLead(accountId, lead, newContact)}
         select id, true as existing from found union all select id, false from created`.execute(db),
     ]);
     const [resolved] = rows;

@@ -1,20 +1,21 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { isDivisionByZero } from '../../platform/database.ts';
 import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { text } from '../shared/schemas.ts';
-import { contactOfLead, type Lead, lockLead } from './lead-contact.ts';
+import { email, text } from '../shared/schemas.ts';
+import { contactOfLead, isSomebody, type Lead, lockLead } from './lead-contact.ts';
 
 const INCOMPLETE = 'Error on service call: Oportunidad no creada: Parámetros incompletos.';
 const REQUIRED = new Set(['datos', 'datos.funnel_fk', 'datos.etapa_fk', 'datos.descripcion']);
 const MISSING = new Set(['es obligatorio', 'no puede estar vacío']);
 
-/** Creates an opportunity, and its contact when the lead's e-mail is new. Answers its number. OPP-01..04 */
+/** Creates an opportunity, and its contact when nobody has the lead's e-mail or mobile. Answers its number. OPP-01..04, W-12 */
 export const createOpportunity = operation({
   title: 'Crear oportunidad',
   description:
-    'Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de listar_funnels; canal_fk: de listar_canales. Con email_contacto busca el contacto o lo crea.',
+    'Crea una oportunidad de venta; cada llamada crea una nueva. funnel_fk y etapa_fk: de listar_funnels; canal_fk: de listar_canales. Busca el contacto por email_contacto o movil_contacto, o lo crea con los datos que haya.',
   rest: ['POST /crm/opportunities'],
   alias: 'crearOportunidad',
   scope: 'svc.write',
@@ -25,49 +26,46 @@ export const createOpportunity = operation({
       etapa_fk: id('stage').describe('Etapa inicial, del mismo funnel'),
       descripcion: text(500).min(1).describe('Título de la oportunidad'),
       canal_fk: id('channel').optional().describe('Canal de captación'),
-      email_contacto: z
-        .union([z.literal(''), z.email().max(320)])
-        .optional()
-        .describe('Correo del interesado'),
-      movil_contacto: text(50).optional().describe('Móvil del interesado; se usa junto con el correo'),
+      email_contacto: email().optional().describe('Correo del interesado; busca su contacto'),
+      movil_contacto: text(50).optional().describe('Móvil del interesado; busca su contacto si nadie tiene el correo'),
       persona_contacto: text(200).optional().describe('Nombre, si hay que crear el contacto'),
       empresa: text(200).optional().describe('Empresa, si hay que crear el contacto'),
-      contacto_fk: id('contact').optional().describe('Contacto existente; prevalece sobre email_contacto'),
+      contacto_fk: id('contact').optional().describe('Contacto existente; prevalece sobre los datos del interesado'),
       cliente_facturacion_fk: id('client').optional().describe('Cliente de facturación'),
     }),
   },
   output: z.int().meta({ example: 1000000001 }),
   badInputMessage: (problems) =>
     problems.some(({ campo, mensaje }) => REQUIRED.has(campo) && MISSING.has(mensaje)) ? INCOMPLETE : undefined,
-  async handler({ input: { datos }, db, accountId, now, audit }) {
-    const lead: Lead | undefined =
-      datos.email_contacto && datos.contacto_fk === undefined
-        ? {
-            email: datos.email_contacto,
-            mobile: datos.movil_contacto,
-            name: datos.persona_contacto,
-            company: datos.empresa,
-          }
-        : undefined;
-    const contact = lead
-      ? sql`with ${contactOfLead(accountId, lead)}, contact as (select id from found union all select id from created)`
-      : sql`with created as (select null::bigint as id where false), contact as (select ${datos.contacto_fk ?? null}::bigint as id)`;
-
-    const [, { rows }] = await Promise.all([
-      lead && lockLead(db, accountId, lead),
-      // Without a stage of that funnel nothing is inserted.
-      sql<{ id: number; new_contact: number | null }>`${contact}
-        insert into opportunities (account_id, title, funnel_id, stage_id, channel_id, contact_id, client_id, opened_at)
-        select s.account_id, ${datos.descripcion}, s.funnel_id, s.id, ${datos.canal_fk ?? null}, contact.id,
-          ${datos.cliente_facturacion_fk ?? null}, ${now.toString()}
-        from funnel_stages s, contact
-        where s.account_id = ${accountId} and s.id = ${datos.etapa_fk} and s.funnel_id = ${datos.funnel_fk}
-        returning id, (select id from created) as new_contact`.execute(db),
-    ]);
-    const [created] = rows;
-    if (!created) throw badField('datos.etapa_fk', 'no es una etapa del funnel indicado');
-    audit('opportunity', created.id);
-    if (created.new_contact !== null) audit('contact', created.new_contact);
-    return created.id;
+  async handler({ input: { datos }, db, accountId, now, newId, beforeCommit, audit }) {
+    const { email_contacto, movil_contacto, persona_contacto, empresa } = datos;
+    const given: Lead = { email: email_contacto, mobile: movil_contacto, name: persona_contacto, company: empresa };
+    const lead = datos.contacto_fk === undefined && isSomebody(given) ? given : undefined;
+    const [id, newContact] = await Promise.all([newId('opportunity'), lead && newId('contact')]);
+    const contact =
+      lead && newContact
+        ? sql`${contactOfLead(accountId, lead, newContact)},
+            contact as (select id from found union all select id from created)`
+        : sql`contact as (select ${datos.contacto_fk ?? null}::bigint as id)`;
+    if (lead) beforeCommit(lockLead(db, accountId, lead));
+    beforeCommit(
+      // Without a stage of that funnel nothing is inserted, and the division by zero rolls everything back.
+      sql`with ${contact},
+        written as (
+          insert into opportunities (account_id, id, title, funnel_id, stage_id, channel_id, contact_id, client_id, opened_at)
+          select s.account_id, ${id}, ${datos.descripcion}, s.funnel_id, s.id, ${datos.canal_fk ?? null}, contact.id,
+            ${datos.cliente_facturacion_fk ?? null}, ${now.toString()}
+          from funnel_stages s, contact
+          where s.account_id = ${accountId} and s.id = ${datos.etapa_fk} and s.funnel_id = ${datos.funnel_fk}
+          returning 1)
+        select 1 / count(*) from written`
+        .execute(db)
+        .catch((error: unknown) => {
+          throw isDivisionByZero(error) ? badField('datos.etapa_fk', 'no es una etapa del funnel indicado') : error;
+        }),
+    );
+    audit('opportunity', id);
+    if (newContact) audit('contact', newContact, true);
+    return id;
   },
 });

@@ -1,8 +1,11 @@
-import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { shape } from '../shared/shape.ts';
+import { contact } from './contact.ts';
+
+const shown = shape({ contacto: contact });
 
 /** One contact. */
 export const getContact = operation({
@@ -12,15 +15,15 @@ export const getContact = operation({
   alias: 'obtenerContacto',
   scope: 'svc.read',
   input: { contactoId: id('contact').describe('El contacto') },
-  output: z.object({ contacto: contact }),
+  output: shown.schema,
   async handler({ input: { contactoId }, db, accountId }) {
-    const row = await db
+    const selected = db
       .selectFrom('contacts as k')
-      .select(CONTACT_COLUMNS)
+      .select(shown.columns)
       .where('k.account_id', '=', accountId)
-      .where('k.id', '=', contactoId)
-      .executeTakeFirst();
-    if (!row) throw notFound('contactoId');
-    return { contacto: contactOf(row) };
+      .where('k.id', '=', contactoId);
+    const found = await jsonRecord(db, selected, shown);
+    if (!found) throw notFound('contactoId');
+    return found;
   },
 });

@@ -1,8 +1,11 @@
-import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { opportunitiesOf, opportunity, opportunityOf, withDetails } from './opportunity.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { shape } from '../shared/shape.ts';
+import { opportunitiesOf, opportunity, withDetails } from './opportunity.ts';
+
+const shown = shape({ oportunidad: opportunity });
 
 /** One opportunity. `valor_cierre` without VAT. */
 export const getOpportunity = operation({
@@ -13,13 +16,11 @@ export const getOpportunity = operation({
   alias: 'obtenerOportunidad',
   scope: 'svc.read',
   input: { oportunidadId: id('opportunity').describe('La oportunidad') },
-  output: z.object({ oportunidad: opportunity }),
+  output: shown.schema,
   async handler({ input: { oportunidadId }, db, accountId, principal: { timeZone } }) {
-    const row = await withDetails(
-      opportunitiesOf(db, accountId).where('o.id', '=', oportunidadId),
-      timeZone,
-    ).executeTakeFirst();
-    if (!row) throw notFound('oportunidadId');
-    return { oportunidad: opportunityOf(row) };
+    const selected = opportunitiesOf(db, accountId).where('o.id', '=', oportunidadId);
+    const found = await jsonRecord(db, withDetails(selected, timeZone), shown);
+    if (!found) throw notFound('oportunidadId');
+    return found;
   },
 });

@@ -1,6 +1,10 @@
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
+import { jsonArray, jsonRow } from '../shared/pages.ts';
+import { arrayOf, shape } from '../shared/shape.ts';
+import { channel as channelProperties } from './funnel.ts';
+
+const channel = shape(channelProperties);
+const channels = shape({ canales: arrayOf(channel, 'channels') });
 
 /** The company's acquisition channels, by title. PAG-02 */
 export const listChannels = operation({
@@ -10,15 +14,14 @@ export const listChannels = operation({
   alias: 'listarCanales',
   scope: 'svc.read',
   input: {},
-  output: z.object({ canales: z.array(z.object({ canalId: sealedId('channel'), canal: z.string() })) }),
+  output: channels.schema,
   async handler({ db, accountId }) {
-    const rows = await db
-      .selectFrom('channels')
-      .select(['id', 'title'])
-      .where('account_id', '=', accountId)
-      .orderBy('title')
-      .orderBy('id')
-      .execute();
-    return { canales: rows.map(({ id, title }) => ({ canalId: id, canal: title })) };
+    const rows = db
+      .selectFrom('channels as c')
+      .select(channel.columns)
+      .where('c.account_id', '=', accountId)
+      .orderBy('c.title')
+      .orderBy('c.id');
+    return jsonRow(db, db.selectNoFrom(jsonArray(rows, channel).as('channels')), channels);
   },
 });

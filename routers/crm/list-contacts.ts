@@ -1,8 +1,11 @@
-import { containing, emailKey, phoneKey } from '../../platform/text.ts';
+import { containing, emailKeys, phoneKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
+import { when } from '../shared/filters.ts';
+import { listOf } from '../shared/pages.ts';
+import { PAGE, page, text } from '../shared/schemas.ts';
+import { contact } from './contact.ts';
+
+const contacts = listOf('total_contactos', 'contactos', contact);
 
 /** The contacts by name. E-mails and mobiles are compared as they are when an opportunity is created. PAG-02, OPP-03 */
 export const listContacts = operation({
@@ -18,22 +21,19 @@ export const listContacts = operation({
     movil: text(50).optional().describe('Solo los de este móvil, con o sin espacios o prefijo +34'),
     ...page(PAGE),
   },
-  output: paged('total_contactos', 'contactos', contact),
+  output: contacts.schema,
   async handler({ input, db, accountId }) {
     const { busqueda, email, movil } = input;
     const selected = db
       .selectFrom('contacts as k')
       .where('k.account_id', '=', accountId)
-      .$if(Boolean(busqueda), (q) => q.where('k.search', 'like', containing(busqueda ?? '')))
-      .$if(Boolean(email), (q) => q.where('k.email_key', '=', emailKey(email)))
-      // What leaves nothing to compare ("-") is nobody's.
-      .$if(Boolean(movil), (q) => q.where('k.phone_key', '=', phoneKey(movil) ?? ''));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(busqueda, (q, wanted) => q.where('k.search', 'like', containing(wanted))))
+      .$call(when(email, (q, address) => q.where('k.email_key', 'in', emailKeys(address))))
+      // A number without digits ("-") has no key, and null is equal to nothing.
+      .$call(when(movil, (q, mobile) => q.where('k.phone_key', '=', phoneKey(mobile))));
+    return contacts.read(db, input, {
       selected,
-      selected.select(CONTACT_COLUMNS).orderBy('k.name').orderBy('k.id'),
-      input,
-    );
-    return { total_contactos: total, ...pageOf(total, input), contactos: rows.map(contactOf) };
+      rows: selected.select(contacts.columns).orderBy('k.name').orderBy('k.id'),
+    });
   },
 });

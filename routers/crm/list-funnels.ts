@@ -1,6 +1,12 @@
-import { z } from 'zod';
+import { sql } from 'kysely';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
+import { jsonArray, jsonRow } from '../shared/pages.ts';
+import { arrayOf, shape, wholeOf } from '../shared/shape.ts';
+import { funnel, stage } from './funnel.ts';
+
+const stageInOrder = shape({ ...stage, orden: wholeOf('place') });
+const wholeFunnel = shape({ ...funnel, etapas: arrayOf(stageInOrder, 'stages') });
+const funnels = shape({ total_funnels: wholeOf('total'), funnels: arrayOf(wholeFunnel, 'funnels') });
 
 /** The company's funnels with their stages in order. */
 export const listFunnels = operation({
@@ -11,45 +17,27 @@ export const listFunnels = operation({
   alias: 'listarFunnels',
   scope: 'svc.read',
   input: {},
-  output: z.object({
-    total_funnels: z.int(),
-    funnels: z.array(
-      z.object({
-        funnelId: sealedId('funnel'),
-        funnel: z.string(),
-        etapas: z.array(z.object({ etapaId: sealedId('stage'), etapa: z.string(), orden: z.int() })),
-      }),
-    ),
-  }),
+  output: funnels.schema,
   async handler({ db, accountId }) {
-    const [funnels, stages] = await Promise.all([
-      db
-        .selectFrom('funnels')
-        .select(['id', 'title'])
-        .where('account_id', '=', accountId)
-        .orderBy('title')
-        .orderBy('id')
-        .execute(),
-      db
-        .selectFrom('funnel_stages')
-        .select(['id', 'funnel_id', 'title', 'position'])
-        .where('account_id', '=', accountId)
-        .orderBy('funnel_id')
-        .orderBy('position')
-        .execute(),
-    ]);
-    const byFunnel = Map.groupBy(stages, ({ funnel_id }) => funnel_id);
-    return {
-      total_funnels: funnels.length,
-      funnels: funnels.map(({ id, title }) => ({
-        funnelId: id,
-        funnel: title,
-        etapas: (byFunnel.get(id) ?? []).map((stage, index) => ({
-          etapaId: stage.id,
-          etapa: stage.title,
-          orden: index + 1,
-        })),
-      })),
-    };
+    const selected = db.selectFrom('funnels as f').where('f.account_id', '=', accountId);
+    const rows = selected
+      .select(wholeFunnel.columns)
+      .select((eb) => {
+        const stages = eb
+          .selectFrom('funnel_stages as s')
+          .select(stageInOrder.columns)
+          .select(sql<number>`row_number() over (order by s.position)`.as('place'))
+          .where('s.account_id', '=', accountId)
+          .whereRef('s.funnel_id', '=', 'f.id')
+          .orderBy('s.position');
+        return jsonArray(stages, stageInOrder).as('stages');
+      })
+      .orderBy('f.title')
+      .orderBy('f.id');
+    return jsonRow(
+      db,
+      selected.select((eb) => eb.fn.countAll<number>().as('total')).select(jsonArray(rows, wholeFunnel).as('funnels')),
+      funnels,
+    );
   },
 });

@@ -1,9 +1,18 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { notFound } from '../../platform/errors.ts';
+import { jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
+import { id } from '../shared/id.ts';
+import { jsonList, jsonRecord, jsonRow } from '../shared/pages.ts';
+import { decimalOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
+import { funnel as funnelProperties } from './funnel.ts';
 
-const usage = z.object({ perdidas: z.int(), valor: z.number() });
+const funnel = shape(funnelProperties);
+const reasonOnly = { motivoId: idOf('lossReason', 'r.id'), motivo: textOf('r.title') };
+const reason = shape(reasonOnly);
+const usage = shape({ perdidas: wholeOf('lost'), valor: decimalOf('value') });
+const usedReason = shape({ ...reasonOnly, uso_funnel: usage });
 
 /** The one catalogue of loss reasons; with a funnel, what was lost there for each. `valor`: closing amounts. LOSS-01 */
 export const listLossReasons = operation({
@@ -13,53 +22,51 @@ export const listLossReasons = operation({
   rest: ['GET /crm/loss-reasons'],
   alias: 'listarMotivosPerdida',
   scope: 'svc.read',
-  planned: 'anew',
+  plan: 'custom',
   input: { funnel_fk: id('funnel').optional().describe('Añade el uso en este funnel') },
   output: z.object({
-    motivos: z.array(z.object({ motivoId: sealedId('lossReason'), motivo: z.string(), uso_funnel: usage.optional() })),
-    funnel: z.object({ funnelId: sealedId('funnel'), funnel: z.string() }).optional(),
-    sin_motivo: usage.optional(),
+    motivos: z.array(z.object({ ...reason.schema.shape, uso_funnel: usage.schema.optional() })),
+    funnel: funnel.schema.optional(),
+    sin_motivo: usage.schema.optional(),
   }),
   async handler({ input: { funnel_fk }, db, accountId }) {
-    const [reasons, funnel, losses] = await Promise.all([
-      db
-        .selectFrom('loss_reasons')
-        .select(['id', 'title'])
-        .where('account_id', '=', accountId)
-        .orderBy('title')
-        .orderBy('id')
-        .execute(),
-      funnel_fk === undefined
-        ? undefined
-        : db
-            .selectFrom('funnels')
-            .select(['id', 'title'])
-            .where('account_id', '=', accountId)
-            .where('id', '=', funnel_fk)
-            .executeTakeFirst(),
-      funnel_fk === undefined
-        ? []
-        : db
-            .selectFrom('opportunities')
-            .select((eb) => ['loss_reason_id', eb.fn.countAll<number>().as('lost')])
-            .select(sql<number>`coalesce(sum(closing_value), 0)`.as('value'))
-            .where('account_id', '=', accountId)
-            .where('funnel_id', '=', funnel_fk)
-            .where('state', '=', 'lost')
-            .groupBy('loss_reason_id')
-            .execute(),
+    const reasons = db
+      .selectFrom('loss_reasons as r')
+      .select(reason.columns)
+      .where('r.account_id', '=', accountId)
+      .orderBy('r.title')
+      .orderBy('r.id');
+    if (funnel_fk === undefined) {
+      const { rows } = await jsonList(db, reasons, reason);
+      return jsonObject({ motivos: rows });
+    }
+    const losses = db
+      .selectFrom('opportunities as o')
+      .select((eb) => eb.fn.countAll<number>().as('lost'))
+      .select(sql<number>`coalesce(sum(o.closing_value), 0)`.as('value'))
+      .where('o.account_id', '=', accountId)
+      .where('o.funnel_id', '=', funnel_fk)
+      .where('o.state', '=', 'lost');
+    const funnels = db
+      .selectFrom('funnels as f')
+      .select(funnel.columns)
+      .where('f.account_id', '=', accountId)
+      .where('f.id', '=', funnel_fk);
+    const [{ rows }, found, sin_motivo] = await Promise.all([
+      jsonList(
+        db,
+        reasons
+          .leftJoin(losses.select('o.loss_reason_id').groupBy('o.loss_reason_id').as('l'), 'l.loss_reason_id', 'r.id')
+          .select((eb) => [
+            eb.fn.coalesce('l.lost', sql.lit(0)).as('lost'),
+            eb.fn.coalesce('l.value', sql.lit(0)).as('value'),
+          ]),
+        usedReason,
+      ),
+      jsonRecord(db, funnels, funnel),
+      jsonRow(db, losses.where('o.loss_reason_id', 'is', null), usage),
     ]);
-    const byReason = new Map(
-      losses.map(({ loss_reason_id, lost, value }) => [loss_reason_id, { perdidas: lost, valor: value }]),
-    );
-    const usageOf = (reason: number | null) => byReason.get(reason) ?? { perdidas: 0, valor: 0 };
-    return {
-      motivos: reasons.map(({ id, title }) => ({
-        motivoId: id,
-        motivo: title,
-        ...(funnel && { uso_funnel: usageOf(id) }),
-      })),
-      ...(funnel && { funnel: { funnelId: funnel.id, funnel: funnel.title }, sin_motivo: usageOf(null) }),
-    };
+    if (!found) throw notFound('funnel_fk');
+    return jsonObject({ motivos: rows, funnel: found, sin_motivo });
   },
 });

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
-import { opportunitiesOf, opportunity, opportunityOf, STATES, withDetails } from './opportunity.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { opportunitiesOf, opportunity, STATES, withDetails } from './opportunity.ts';
+
+const opportunities = listOf('total_oportunidades', 'oportunidades', opportunity);
 
 /** Opportunities by date of creation, newest first. `valor_cierre` without VAT. DATE-02, PAG-02, ID-05 */
 export const listOpportunities = operation({
@@ -22,18 +26,18 @@ export const listOpportunities = operation({
     ...optionalDates(),
     ...page(PAGE),
   },
-  output: paged('total_oportunidades', 'oportunidades', opportunity),
+  output: opportunities.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { funnel_fk, etapa_fk, resultado, contactoId, fecha_inicio, fecha_fin } = input;
     const { since, until } = instantsOf(fecha_inicio, fecha_fin, timeZone);
     const selected = opportunitiesOf(db, accountId)
-      .$if(funnel_fk !== undefined, (q) => q.where('o.funnel_id', '=', funnel_fk ?? 0))
-      .$if(etapa_fk !== undefined, (q) => q.where('o.stage_id', '=', etapa_fk ?? 0))
-      .$if(resultado !== undefined, (q) => q.where('o.state', '=', STATES[resultado ?? 'abierta']))
-      .$if(contactoId !== undefined, (q) => q.where('o.contact_id', '=', contactoId ?? 0))
-      .$if(fecha_inicio !== undefined, (q) => q.where('o.opened_at', '>=', since))
-      .$if(fecha_fin !== undefined, (q) => q.where('o.opened_at', '<', until));
-    const [stage, { total }, rows] = await Promise.all([
+      .$call(when(funnel_fk, (q, funnel) => q.where('o.funnel_id', '=', funnel)))
+      .$call(when(etapa_fk, (q, stage) => q.where('o.stage_id', '=', stage)))
+      .$call(when(resultado, (q, result) => q.where('o.state', '=', STATES[result])))
+      .$call(when(contactoId, (q, contact) => q.where('o.contact_id', '=', contact)))
+      .$call(when(fecha_inicio, (q) => q.where('o.opened_at', '>=', since)))
+      .$call(when(fecha_fin, (q) => q.where('o.opened_at', '<', until)));
+    const [stage, answer] = await Promise.all([
       etapa_fk === undefined || funnel_fk === undefined
         ? undefined
         : db
@@ -42,10 +46,9 @@ export const listOpportunities = operation({
             .where('account_id', '=', accountId)
             .where('id', '=', etapa_fk)
             .executeTakeFirst(),
-      selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-      withDetails(selected, timeZone).limit(limit(input)).offset(offset(input)).execute(),
+      opportunities.read(db, input, { selected, rows: withDetails(selected, timeZone) }),
     ]);
     if (stage && stage.funnel_id !== funnel_fk) throw badField('etapa_fk', 'no es una etapa del funnel indicado');
-    return { total_oportunidades: total, ...pageOf(total, input), oportunidades: rows.map(opportunityOf) };
+    return answer;
   },
 });

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { badField, notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { stage } from './opportunity.ts';
+import { shape } from '../shared/shape.ts';
+import { stage } from './funnel.ts';
 
 /** Moves an open opportunity to another stage of its funnel; to the stage it is in, nothing changes. ID-05 */
 export const moveOpportunity = operation({
@@ -18,7 +19,12 @@ export const moveOpportunity = operation({
     oportunidadId: id('opportunity').describe('La oportunidad'),
     etapa_fk: id('stage').describe('La etapa de destino, del mismo funnel'),
   },
-  output: z.object({ oportunidadId: sealedId('opportunity'), titulo: z.string(), etapa_anterior: stage, etapa: stage }),
+  output: z.object({
+    oportunidadId: sealedId('opportunity'),
+    titulo: z.string(),
+    etapa_anterior: shape(stage).schema,
+    etapa: shape(stage).schema,
+  }),
   async handler({ input: { oportunidadId, etapa_fk }, db, accountId, now, audit }) {
     const [moved, target] = await Promise.all([
       // Locked: of two moves at once the second starts where the first ended.
@@ -29,7 +35,7 @@ export const moveOpportunity = operation({
           eb
             .selectFrom('funnel_stages as s')
             .select('s.title')
-            .whereRef('s.account_id', '=', 'o.account_id')
+            .where('s.account_id', '=', accountId)
             .whereRef('s.id', '=', 'o.stage_id')
             .as('stage'),
         )

@@ -1,36 +1,33 @@
 // How an opportunity is read and shown, alone and in the list.
 import { sql } from 'kysely';
-import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
-import { sealedId } from '../shared/id.ts';
-import { CONTACT_COLUMNS, contact, contactOf } from './contact.ts';
+import { decimalOf, enumOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { contact } from './contact.ts';
+import { channel, funnel, stage } from './funnel.ts';
 
 /** `resultado` on the wire and the state that is stored. */
 export const STATES = { abierta: 'open', ganado: 'won', perdido: 'lost' } as const;
-const RESULTS = { open: 'abierta', won: 'ganado', lost: 'perdido' } as const;
-
-export const stage = z.object({ etapaId: sealedId('stage'), etapa: z.string() });
 
 /** `valor_cierre` without VAT; moments in the company's local time, `fecha_cierre` "" while open. */
-export const opportunity = z.object({
-  oportunidadId: sealedId('opportunity'),
-  titulo: z.string(),
-  funnel: z.object({ funnelId: sealedId('funnel'), funnel: z.string() }),
+export const opportunity = shape({
+  oportunidadId: idOf('opportunity', 'o.id'),
+  titulo: textOf('o.title'),
+  funnel,
   etapa: stage,
-  canal: z.object({ canalId: sealedId('channel'), canal: z.string() }),
+  canal: channel,
   contacto: contact,
-  resultado: z.enum(['abierta', 'ganado', 'perdido']),
-  valor_cierre: z.number().nullable(),
-  fecha_creacion: z.string(),
-  fecha_cierre: z.string(),
-  motivo: z.string(),
+  resultado: enumOf('o.state', STATES),
+  valor_cierre: decimalOf('o.closing_value').orNull(),
+  fecha_creacion: plainOf('opened'),
+  fecha_cierre: plainOf('closed'),
+  motivo: textOf('r.title as reason'),
 });
 
 /** The company's opportunities, to be narrowed down before `withDetails`. */
 export const opportunitiesOf = (db: Db, accountId: number) =>
   db.selectFrom('opportunities as o').where('o.account_id', '=', accountId);
 
-/** The rows of these opportunities, newest first, as `opportunityOf` takes them. */
+/** The rows of these opportunities, newest first, as `opportunity` shows them. */
 export function withDetails(selected: ReturnType<typeof opportunitiesOf>, timeZone: string) {
   const local = (column: 'opened_at' | 'closed_at') =>
     sql<string | null>`to_char(o.${sql.ref(column)} at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS')`;
@@ -50,26 +47,8 @@ export function withDetails(selected: ReturnType<typeof opportunitiesOf>, timeZo
     .leftJoin('loss_reasons as r', (join) =>
       join.onRef('r.account_id', '=', 'o.account_id').onRef('r.id', '=', 'o.loss_reason_id'),
     )
-    .select(['o.id', 'o.title', 'o.funnel_id', 'f.title as funnel', 'o.stage_id', 's.title as stage'])
-    .select(['o.channel_id', 'c.title as channel', ...CONTACT_COLUMNS])
-    .select(['o.state', 'o.closing_value', 'r.title as reason'])
+    .select(opportunity.columns)
     .select([local('opened_at').as('opened'), local('closed_at').as('closed')])
     .orderBy('o.opened_at', 'desc')
     .orderBy('o.id', 'desc');
 }
-
-type OpportunityRow = Awaited<ReturnType<ReturnType<typeof withDetails>['execute']>>[number];
-
-export const opportunityOf = (row: OpportunityRow) => ({
-  oportunidadId: row.id,
-  titulo: row.title,
-  funnel: { funnelId: row.funnel_id, funnel: row.funnel },
-  etapa: { etapaId: row.stage_id, etapa: row.stage },
-  canal: { canalId: row.channel_id, canal: row.channel ?? '' },
-  contacto: contactOf(row),
-  resultado: RESULTS[row.state],
-  valor_cierre: row.closing_value,
-  fecha_creacion: row.opened ?? '',
-  fecha_cierre: row.closed ?? '',
-  motivo: row.reason ?? '',
-});

@@ -1,42 +1,20 @@
 // What projects, and the company, sold, bought and worked, in one statement, and how it is shown.
 import { type RawBuilder, sql } from 'kysely';
-import { z } from 'zod';
-import type { DateRange } from '../../entities/economics/counted-lines.ts';
-import { companyEntries, economicFacts } from '../../entities/economics/facts.ts';
+import type { DateRange } from '../../figures/counted-lines.ts';
+import { companyEntries, economicFacts } from '../../figures/facts.ts';
 import { instantsOf } from '../shared/local-days.ts';
+import { decimalOf, shape } from '../shared/shape.ts';
 
-/** Amounts without VAT; `margen` in percent of `ventas`; decimal hours. PRJ-01 */
-export const economics = z.object({
-  ventas: z.number(),
-  compras: z.number(),
-  coste_personal: z.number(),
-  coste_maquinaria: z.number(),
-  costes: z.number(),
-  resultado: z.number(),
-  margen: z.number(),
-  horas: z.number(),
-});
-
-export interface EconomicsRow {
-  sales: number;
-  purchases: number;
-  staff: number;
-  machines: number;
-  costs: number;
-  result: number;
-  margin: number;
-  hours: number;
-}
-
-export const economicsOf = (row: EconomicsRow) => ({
-  ventas: row.sales,
-  compras: row.purchases,
-  coste_personal: row.staff,
-  coste_maquinaria: row.machines,
-  costes: row.costs,
-  resultado: row.result,
-  margen: row.margin,
-  horas: row.hours,
+/** Of figures `e`. Amounts without VAT; `margen` in percent of `ventas`; decimal hours. PRJ-01 */
+export const economics = shape({
+  ventas: decimalOf('e.sales'),
+  compras: decimalOf('e.purchases'),
+  coste_personal: decimalOf('e.staff'),
+  coste_maquinaria: decimalOf('e.machines'),
+  costes: decimalOf('e.costs'),
+  resultado: decimalOf('e.result'),
+  margen: decimalOf('e.margin'),
+  horas: decimalOf('e.hours'),
 });
 
 export interface EconomicsRange extends DateRange {

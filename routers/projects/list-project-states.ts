@@ -1,6 +1,7 @@
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
+import { statesOf } from './states.ts';
+
+const states = statesOf('projectState', 'project_states');
 
 /** The states that the company's projects may be in, by title. PAG-02 */
 export const listProjectStates = operation({
@@ -10,15 +11,6 @@ export const listProjectStates = operation({
   alias: 'listarEstadosProyecto',
   scope: 'svc.read',
   input: {},
-  output: z.object({ estados: z.array(z.object({ estadoId: sealedId('projectState'), titulo: z.string() })) }),
-  async handler({ db, accountId }) {
-    const rows = await db
-      .selectFrom('project_states')
-      .select(['id', 'title'])
-      .where('account_id', '=', accountId)
-      .orderBy('title')
-      .orderBy('id')
-      .execute();
-    return { estados: rows.map(({ id, title }) => ({ estadoId: id, titulo: title })) };
-  },
+  output: states.schema,
+  handler: ({ db, accountId }) => states.read(db, accountId),
 });

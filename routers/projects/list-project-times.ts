@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { WORKED_SECONDS } from '../../entities/economics/facts.ts';
-import { jsonObject } from '../../platform/json-text.ts';
+import { WORKED_SECONDS } from '../../figures/facts.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { LONG_PAGE, optionalDates, page, paged, pageOf } from '../shared/schemas.ts';
-import { readTimeEntries, timeEntriesWithin, timeEntry } from '../time/time-entry.ts';
+import { listOf } from '../shared/pages.ts';
+import { LONG_PAGE, optionalDates, page } from '../shared/schemas.ts';
+import { timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
+
+const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, { total_horas: z.number() });
 
 /**
  * The time entries that count for a project, by entry date: its own, and those of its tasks that have no project. Open ones
@@ -20,7 +22,7 @@ export const listProjectTimes = operation({
   alias: 'consultarHorasProyecto',
   scope: 'svc.read',
   input: { proyectoId: id('project').describe('El proyecto'), ...optionalDates(), ...page(LONG_PAGE) },
-  output: z.object({ total_horas: z.number(), ...paged('total_fichajes', 'fichajes', timeEntry).shape }),
+  output: timeEntries.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { proyectoId } = input;
     // As a list, so that the index on the task serves it.
@@ -29,15 +31,7 @@ export const listProjectTimes = operation({
       sql<boolean>`(t.project_id = ${proyectoId} or t.project_id is null and t.task_id = any(${tasks}))`,
     );
     const worked = sql<number>`round(coalesce(sum(${WORKED_SECONDS}) filter (where exit_at is not null), 0) / 3600, 2)`;
-    const [{ hours }, { total, rows }] = await Promise.all([
-      selected.select(worked.as('hours')).executeTakeFirstOrThrow(),
-      readTimeEntries(
-        db,
-        { selected, total: selected.select((eb) => eb.fn.countAll<number>().as('total')) },
-        input,
-        timeZone,
-      ),
-    ]);
-    return jsonObject({ total_horas: hours, total_fichajes: total, ...pageOf(total, input), fichajes: rows });
+    const { hours } = await selected.select(worked.as('hours')).executeTakeFirstOrThrow();
+    return timeEntries.read(db, input, { selected, rows: withPeople(selected, timeZone) }, { total_horas: hours });
   },
 });

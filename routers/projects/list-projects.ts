@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
-import { jsonObject } from '../../platform/json-text.ts';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { project, readProjects } from './project.ts';
+import { jsonPage, listOf } from '../shared/pages.ts';
+import { limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { shape } from '../shared/shape.ts';
+import { project, projectsIn } from './project.ts';
+
+const projects = listOf('total_proyectos', 'proyectos', shape(project));
 
 /** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
 export const listProjects = operation({
@@ -21,7 +24,7 @@ export const listProjects = operation({
     estadoId: id('projectState').optional().describe('Solo los de este estado'),
     ...page(PAGE),
   },
-  output: paged('total_proyectos', 'proyectos', project),
+  output: projects.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin } = input;
     const filters = [
@@ -37,7 +40,7 @@ export const listProjects = operation({
       filters.length === 1
         ? sql`select projects from record_counts where account_id = ${accountId}`
         : sql`select count(*) from projects p where ${where}`;
-    const found = await readProjects(db, { total, ids }, { accountId, timeZone, from: fecha_inicio, to: fecha_fin });
-    return jsonObject({ total_proyectos: found.total, ...pageOf(found.total, input), proyectos: found.rows });
+    const range = { accountId, timeZone, from: fecha_inicio, to: fecha_fin };
+    return projects.answer(input, await jsonPage(db, { total, rows: projectsIn(ids, range), row: projects.row }));
   },
 });

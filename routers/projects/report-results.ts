@@ -1,17 +1,24 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { JsonText, jsonObject } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
 import { refuseManyMonths, requiredDates } from '../shared/schemas.ts';
-import { companyEconomics, type EconomicsRow, economics, economicsOf } from './economics.ts';
+import { idOf, shape, textOf } from '../shared/shape.ts';
+import { companyEconomics, economics } from './economics.ts';
 
-interface Row extends EconomicsRow {
-  whole: number;
-  month: string;
-  project_id: number | null;
-  number: string | null;
-  description: string | null;
-}
+const byMonth = shape({ mes: textOf('e.month'), economico: economics });
+
+const byProject = shape({
+  proyectoId: idOf('project', 'e.project_id').orNull(),
+  numero: textOf('p.number'),
+  descripcion: textOf('description'),
+  economico: economics,
+});
+
+const grouping = z.discriminatedUnion('por', [
+  z.object({ por: z.literal('mes'), grupos: z.array(byMonth.schema) }),
+  z.object({ por: z.literal('proyecto'), grupos: z.array(byProject.schema) }),
+]);
 
 /**
  * The economics of the whole company in a range: every document and closed entry, with or without a project. By project:
@@ -25,61 +32,45 @@ export const reportResults = operation({
   rest: ['GET /reports/results'],
   alias: 'consultarResultados',
   scope: 'svc.read',
-  planned: 'anew',
+  report: true,
+  plan: 'custom',
   input: { ...requiredDates(), agrupar: z.enum(['mes', 'proyecto']).optional().describe('Desglose') },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),
-    economico: economics,
-    agrupacion: z
-      .discriminatedUnion('por', [
-        z.object({ por: z.literal('mes'), grupos: z.array(z.object({ mes: z.string(), economico: economics })) }),
-        z.object({
-          por: z.literal('proyecto'),
-          grupos: z.array(
-            z.object({
-              proyectoId: sealedId('project').nullable(),
-              numero: z.string(),
-              descripcion: z.string(),
-              economico: economics,
-            }),
-          ),
-        }),
-      ])
-      .optional(),
+    economico: economics.schema,
+    agrupacion: grouping.optional(),
   }),
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio: from, fecha_fin: to, agrupar } = input;
     if (agrupar === 'mes') refuseManyMonths(from, to);
     const range = { accountId, timeZone, from, to };
     const statements = {
-      none: sql<Row>`select e.* from ${companyEconomics(range)} e`,
-      mes: sql<Row>`select e.* from ${companyEconomics(range, 'month')} e order by e.whole desc, e.month`,
-      proyecto: sql<Row>`select e.*, p.number, p.description from ${companyEconomics(range, 'project')} e
-        left join projects p on p.account_id = ${accountId} and p.id = e.project_id
-        order by e.whole desc, p.number desc nulls last, p.id desc`,
+      none: { group: economics, rows: sql`select * from ${companyEconomics(range)} e` },
+      mes: {
+        group: byMonth,
+        rows: sql`select * from ${companyEconomics(range, 'month')} e order by e.whole desc, e.month`,
+      },
+      proyecto: {
+        group: byProject,
+        rows: sql`select e.*, p.number, coalesce(p.description, 'Sin proyecto') as description
+          from ${companyEconomics(range, 'project')} e
+          left join projects p on p.account_id = ${accountId} and p.id = e.project_id
+          order by e.whole desc, p.number desc nulls last, p.id desc`,
+      },
     };
-    const { rows } = await statements[agrupar ?? 'none'].execute(db);
-    const [whole, ...groups] = rows;
+    const { group, rows } = statements[agrupar ?? 'none'];
+    const found = await sql<{ economics: string; shown: string }>`
+      select ${economics.json()} as economics, ${group.json()} as shown from (${rows}) as r`.execute(db);
+    const [whole, ...groups] = found.rows;
     if (!whole) throw new Error('The whole has no row');
-    return {
+    const grupos = new JsonText(`[${groups.map(({ shown }) => shown).join(',')}]`);
+    const grouped = agrupar && new JsonText<z.input<typeof grouping>>(jsonObject({ por: agrupar, grupos }).text);
+    return jsonObject({
       fecha_inicio: from,
       fecha_fin: to,
-      economico: economicsOf(whole),
-      ...(agrupar && { agrupacion: shown(agrupar, groups) }),
-    };
+      economico: new JsonText<z.input<typeof economics.schema>>(whole.economics),
+      ...(grouped && { agrupacion: grouped }),
+    });
   },
 });
-
-function shown(por: 'mes' | 'proyecto', groups: Row[]) {
-  if (por === 'mes') return { por, grupos: groups.map((row) => ({ mes: row.month, economico: economicsOf(row) })) };
-  return {
-    por,
-    grupos: groups.map((row) => ({
-      proyectoId: row.project_id,
-      numero: row.number ?? '',
-      descripcion: row.description ?? 'Sin proyecto',
-      economico: economicsOf(row),
-    })),
-  };
-}

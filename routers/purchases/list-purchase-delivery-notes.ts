@@ -1,18 +1,23 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
-import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { decimalOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { supplier } from './supplier.ts';
 
-const purchaseDeliveryNote = z.object({
-  albaranCompraId: sealedId('purchaseDeliveryNote'),
-  numero: z.string(),
-  fecha: z.string(),
-  proveedor: supplier,
-  base_imponible: z.number(),
-});
+const purchaseDeliveryNotes = listOf(
+  'total_albaranes',
+  'documentos',
+  shape({
+    albaranCompraId: idOf('purchaseDeliveryNote', 'n.id'),
+    numero: textOf('n.number'),
+    fecha: plainOf('n.date'),
+    proveedor: supplier,
+    base_imponible: decimalOf('base'),
+  }),
+);
 
 /** Goods and services received, invoiced or not, newest first. `base_imponible` without VAT, from the lines. PDN-01 */
 export const listPurchaseDeliveryNotes = operation({
@@ -27,45 +32,32 @@ export const listPurchaseDeliveryNotes = operation({
     proveedorId: id('supplier').optional().describe('Solo los de este proveedor'),
     ...page(PAGE),
   },
-  output: paged('total_albaranes', 'documentos', purchaseDeliveryNote),
+  output: purchaseDeliveryNotes.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, proveedorId } = input;
     const selected = db
       .selectFrom('purchase_delivery_notes as n')
       .where('n.account_id', '=', accountId)
-      .$if(fecha_inicio !== undefined, (q) => q.where('n.date', '>=', fecha_inicio ?? ''))
-      .$if(fecha_fin !== undefined, (q) => q.where('n.date', '<=', fecha_fin ?? ''))
-      .$if(proveedorId !== undefined, (q) => q.where('n.supplier_id', '=', proveedorId ?? 0));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(fecha_inicio, (q, from) => q.where('n.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('n.date', '<=', to)))
+      .$call(when(proveedorId, (q, supplierId) => q.where('n.supplier_id', '=', supplierId)));
+    return purchaseDeliveryNotes.read(db, input, {
       selected,
-      selected
+      rows: selected
         .innerJoin('suppliers as p', (join) =>
           join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
         )
-        .select(['n.id', 'n.number', 'n.date', 'n.supplier_id', ...SUPPLIER_COLUMNS])
+        .select(purchaseDeliveryNotes.columns)
         .select((eb) =>
           eb
             .selectFrom('purchase_delivery_note_lines as l')
             .select(sql<number>`coalesce(sum(l.amount), 0)`.as('base'))
-            .whereRef('l.account_id', '=', 'n.account_id')
+            .where('l.account_id', '=', accountId)
             .whereRef('l.purchase_delivery_note_id', '=', 'n.id')
             .as('base'),
         )
         .orderBy('n.date', 'desc')
         .orderBy('n.id', 'desc'),
-      input,
-    );
-    return {
-      total_albaranes: total,
-      ...pageOf(total, input),
-      documentos: rows.map((row) => ({
-        albaranCompraId: row.id,
-        numero: row.number ?? '',
-        fecha: row.date,
-        proveedor: supplierOf(row),
-        base_imponible: row.base ?? 0,
-      })),
-    };
+    });
   },
 });

@@ -1,21 +1,28 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
+import { vatByRate } from '../shared/documents/vat-by-rate.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { supplier } from './supplier.ts';
 
-const purchaseInvoice = z.object({
-  facturaCompraId: sealedId('purchaseInvoice'),
-  numero: z.string(),
-  fecha: z.string(),
-  proveedor: supplier,
-  base_imponible: z.number(),
-  saldo: z.number(),
-  pagada: z.boolean(),
-  subtipo: z.string(),
-});
+const purchaseInvoices = listOf(
+  'total_facturas',
+  'facturas',
+  shape({
+    facturaCompraId: idOf('purchaseInvoice', 'i.id'),
+    numero: textOf('i.number'),
+    fecha: plainOf('i.date'),
+    proveedor: supplier,
+    base_imponible: decimalOf('a.base'),
+    saldo: decimalOf('balance'),
+    pagada: flagOf('paid'),
+    subtipo: textOf('i.subtype'),
+  }),
+);
 
 /** Purchase invoices, newest first. `base_imponible` without VAT; `saldo` is what is left to pay, VAT included. PIN-01 */
 export const listPurchaseInvoices = operation({
@@ -32,49 +39,33 @@ export const listPurchaseInvoices = operation({
     subtipo: text(100).optional().describe('Código de clasificación fiscal'),
     ...page(PAGE),
   },
-  output: paged('total_facturas', 'facturas', purchaseInvoice),
+  output: purchaseInvoices.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, proveedorId, pagada, subtipo } = input;
-    // VAT is rounded once for each rate of the document.
-    const amounts = sql<{ base: number; total: number }>`(
-      select coalesce(sum(rate.base), 0) as base, coalesce(sum(rate.base + round(rate.base * rate.vat / 100, 2)), 0) as total
-      from (select vat, sum(amount) as base from purchase_invoice_lines l
-            where l.account_id = i.account_id and l.purchase_invoice_id = i.id group by vat) rate)`;
+    const amounts = vatByRate(
+      'purchase_invoice_lines',
+      sql`l.account_id = ${accountId} and l.purchase_invoice_id = i.id`,
+    );
+    const paid = sql<boolean>`a.total <= i.paid`;
     const selected = db
       .selectFrom('purchase_invoices as i')
       .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
       .where('i.account_id', '=', accountId)
-      .$if(fecha_inicio !== undefined, (q) => q.where('i.date', '>=', fecha_inicio ?? ''))
-      .$if(fecha_fin !== undefined, (q) => q.where('i.date', '<=', fecha_fin ?? ''))
-      .$if(proveedorId !== undefined, (q) => q.where('i.supplier_id', '=', proveedorId ?? 0))
-      .$if(Boolean(subtipo), (q) => q.where('i.subtype', '=', subtipo ?? ''))
-      .$if(pagada !== undefined, (q) => q.where(sql<boolean>`(a.total <= i.paid) = ${pagada ?? false}`));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(fecha_inicio, (q, from) => q.where('i.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('i.date', '<=', to)))
+      .$call(when(proveedorId, (q, supplierId) => q.where('i.supplier_id', '=', supplierId)))
+      .$call(when(subtipo, (q, subtype) => q.where('i.subtype', '=', subtype)))
+      .$call(when(pagada, (q, wanted) => q.where(sql<boolean>`(${paid}) = ${wanted}`)));
+    return purchaseInvoices.read(db, input, {
       selected,
-      selected
+      rows: selected
         .innerJoin('suppliers as p', (join) =>
           join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
         )
-        .select(['i.id', 'i.number', 'i.date', 'i.supplier_id', 'i.subtype', ...SUPPLIER_COLUMNS])
-        .select([sql<number>`a.base`.as('base'), sql<number>`a.total - i.paid`.as('balance')])
+        .select(purchaseInvoices.columns)
+        .select([sql<number>`a.total - i.paid`.as('balance'), paid.as('paid')])
         .orderBy('i.date', 'desc')
         .orderBy('i.id', 'desc'),
-      input,
-    );
-    return {
-      total_facturas: total,
-      ...pageOf(total, input),
-      facturas: rows.map((row) => ({
-        facturaCompraId: row.id,
-        numero: row.number,
-        fecha: row.date,
-        proveedor: supplierOf(row),
-        base_imponible: row.base,
-        saldo: row.balance,
-        pagada: row.balance <= 0,
-        subtipo: row.subtype ?? '',
-      })),
-    };
+    });
   },
 });

@@ -1,8 +1,12 @@
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { SUPPLIER_COLUMNS, supplier, supplierOf } from './supplier.ts';
+import { when } from '../shared/filters.ts';
+import { listOf } from '../shared/pages.ts';
+import { PAGE, page, text } from '../shared/schemas.ts';
+import { shape } from '../shared/shape.ts';
+import { supplier } from './supplier.ts';
+
+const suppliers = listOf('total_proveedores', 'proveedores', shape(supplier));
 
 /** The suppliers by legal name. PAG-02 */
 export const listSuppliers = operation({
@@ -16,22 +20,15 @@ export const listSuppliers = operation({
     busqueda: text(200).optional().describe('Texto en nombre fiscal, nombre comercial, CIF o correo'),
     ...page(PAGE),
   },
-  output: paged('total_proveedores', 'proveedores', supplier),
+  output: suppliers.schema,
   async handler({ input, db, accountId }) {
-    const { busqueda } = input;
     const selected = db
       .selectFrom('suppliers as p')
       .where('p.account_id', '=', accountId)
-      .$if(Boolean(busqueda), (q) => q.where('p.search', 'like', containing(busqueda ?? '')));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(input.busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))));
+    return suppliers.read(db, input, {
       selected,
-      selected
-        .select(['p.id as supplier_id', ...SUPPLIER_COLUMNS])
-        .orderBy('p.legal_name')
-        .orderBy('p.id'),
-      input,
-    );
-    return { total_proveedores: total, ...pageOf(total, input), proveedores: rows.map(supplierOf) };
+      rows: selected.select(suppliers.columns).orderBy('p.legal_name').orderBy('p.id'),
+    });
   },
 });

@@ -1,36 +1,45 @@
-// How a supplier is shown inside purchase documents.
+// How a supplier is shown, alone and inside purchase documents, and written.
 import { z } from 'zod';
-import { sealedId } from '../shared/id.ts';
+import type { Db } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { partyColumns, partyFields } from '../shared/party.ts';
+import { idOf, shape, textOf } from '../shared/shape.ts';
 
-/** The `proveedor` block; only `movil` may be null (PIN-01). */
-export const supplier = z.object({
-  proveedorId: sealedId('supplier'),
-  nombre_fiscal: z.string(),
-  nombre_comercial: z.string(),
-  cif: z.string(),
-  email: z.string(),
-  telefono: z.string(),
-  movil: z.string().nullable(),
-});
+/** `proveedor`, the supplier `p`; only `movil` may be null. PIN-01 */
+export const supplier = {
+  proveedorId: idOf('supplier', 'p.id as supplier_id'),
+  nombre_fiscal: textOf('p.legal_name'),
+  nombre_comercial: textOf('p.trade_name'),
+  cif: textOf('p.tax_id'),
+  email: textOf('p.email'),
+  telefono: textOf('p.phone'),
+  movil: textOf('p.mobile').orNull(),
+};
 
-export const SUPPLIER_COLUMNS = ['p.legal_name', 'p.trade_name', 'p.tax_id', 'p.email', 'p.phone', 'p.mobile'] as const;
+/** A supplier by itself. */
+export const wholeSupplier = shape({ proveedor: supplier });
 
-interface SupplierRow {
-  supplier_id: number;
-  legal_name: string;
-  trade_name: string;
-  tax_id: string;
-  email: string;
-  phone: string;
-  mobile: string | null;
+/** The supplier `proveedorId`; 404 without one. */
+export async function readSupplier(db: Db, accountId: number, proveedorId: number) {
+  const found = await jsonRecord(
+    db,
+    db
+      .selectFrom('suppliers as p')
+      .select(wholeSupplier.columns)
+      .where('p.account_id', '=', accountId)
+      .where('p.id', '=', proveedorId),
+    wholeSupplier,
+  );
+  if (!found) throw notFound('proveedorId');
+  return found;
 }
 
-export const supplierOf = (row: SupplierRow) => ({
-  proveedorId: row.supplier_id,
-  nombre_fiscal: row.legal_name,
-  nombre_comercial: row.trade_name,
-  cif: row.tax_id,
-  email: row.email,
-  telefono: row.phone,
-  movil: row.mobile,
+/** What is written of a supplier. */
+export const supplierFields = z.object(partyFields);
+
+/** Its columns: without a mobile it is null. What was not sent is undefined. */
+export const supplierColumns = (datos: Partial<z.output<typeof supplierFields>>) => ({
+  ...partyColumns(datos),
+  mobile: datos.movil === '' ? null : datos.movil,
 });

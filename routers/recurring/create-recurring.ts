@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { billingClient, resolveBillingClient } from '../sales/billing-client.ts';
-import { lineRows, resolveLines } from '../sales/sale-lines.ts';
+import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
+import { nextId } from '../shared/documents/insert-document.ts';
+import { checkAmounts, lineRows, resolveLines } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput, text } from '../shared/schemas.ts';
 
@@ -24,14 +25,18 @@ const recurringLine = z
     if (line.importe_unitario === undefined) missing('importe_unitario');
   });
 
-/** Creates a yearly recurring service of today. Prices without VAT, of list 1 where they are the article's. REC-01 */
+/**
+ * Creates a yearly recurring service of today. Prices without VAT, of list 1 where they are the article's. Its first cycle is
+ * today's. Where the company has automatic issuing on, it is issued; elsewhere it stays due. REC-01, ISS-01, ISS-03, W-08
+ */
 export const createRecurring = operation({
   title: 'Crear recurrente',
   description:
-    'Crea un servicio recurrente anual para un cliente (id de consultar_clientes, o cif). articulo_fk: de consultar_productos.',
+    'Crea un servicio recurrente anual para un cliente (id de consultar_clientes, o cif). articulo_fk: de consultar_productos. No emite nada: el primer ciclo vence hoy y queda pendiente, salvo que la empresa tenga emisión automática (obtener_cuenta) y sume más de 0: entonces es un albarán en la próxima hora.',
   rest: ['POST /recurring-invoices'],
   alias: 'crearRecurrente',
   scope: 'svc.write',
+  relevant: clientByIdAlone,
   input: {
     cliente: billingClient.describe('Cliente de facturación'),
     pedido: z.object({ obra: text(500).min(1).describe('Descripción de la recurrencia') }),
@@ -39,12 +44,12 @@ export const createRecurring = operation({
   },
   output: sealedId('recurring').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, db, accountId, today, audit }) {
-    const [client, lines, { rows: ids }] = await Promise.all([
+    const [client, lines, recurringId] = await Promise.all([
       resolveBillingClient(db, accountId, input.cliente, audit),
       resolveLines(db, accountId, input.detalles, false),
-      sql<{ id: number }>`select nextval('recurrings_id_seq') as id`.execute(db),
+      nextId(db, 'recurrings'),
     ]);
-    const [{ id: recurringId } = { id: 0 }] = ids;
+    checkAmounts(lines, 1);
     await Promise.all([
       db
         .insertInto('recurrings')
@@ -55,13 +60,15 @@ export const createRecurring = operation({
           client_id: client.id,
           periodicity: 'yearly',
           created_on: today.toString(),
+          entered_on: today.toString(),
         })
         .execute(),
       sql`insert into recurring_lines (account_id, recurring_id, position, description, quantity, unit_price, vat, product_id)
         select ${accountId}, ${recurringId}, l.position, l.description, l.quantity,
           coalesce(l.unit_price, (p.prices -> '1' ->> 0)::numeric, 0), l.vat, l.product_id
         from ${lineRows(lines)} left join products p on p.account_id = ${accountId} and p.id = l.product_id
-        order by l.position`.execute(db),
+        order by l.position
+        returning id`.execute(db),
     ]);
     audit('recurring', recurringId);
     return recurringId;

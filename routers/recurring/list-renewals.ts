@@ -1,24 +1,68 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { AnswerTooLong } from '../../platform/errors.ts';
+import { JsonText, jsonObject, LONGEST_ANSWER, listOfTexts, withMore } from '../../platform/json-text.ts';
+import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
-import { requiredDates } from '../shared/schemas.ts';
-import { byPeriodicity, cents, clientName, fromCents, refuseLongRange } from './recurring.ts';
-import { CYCLES, type Periodicity, renewalDates, type Schedule } from './renewal-dates.ts';
+import { byPeriodicity, cents, clientName, fromCents, refuseLongRange } from '../shared/renewals/recurring.ts';
+import {
+  CYCLES,
+  countRenewals,
+  type Periodicity,
+  renewalDates,
+  type Schedule,
+} from '../shared/renewals/renewal-dates.ts';
+import { page, paged, pageOf, requiredDates, WHOLE_PAGE } from '../shared/schemas.ts';
+import { decimalOf, fieldOf, idOf, shape, textOf } from '../shared/shape.ts';
+
+/** What a periodicity is called, or lasts. */
+const ofCycle = <Schema extends z.ZodType>(
+  schema: Schema,
+  of: (cycle: (typeof CYCLES)[Periodicity]) => string | number,
+) => {
+  const cases = Object.entries(CYCLES).map(([stored, cycle]) => `when '${stored}' then '${JSON.stringify(of(cycle))}'`);
+  return fieldOf<Periodicity>()(schema, 'periodicity', (column) => `case ${column} ${cases.join(' ')} end`);
+};
 
 const totals = z.object({ num: z.int(), importe_total: z.number() });
 
+/** Of a recurring service, what its renewals in a range don't change. */
+const recurring = shape({
+  recurrenteId: idOf('recurring', 'id'),
+  descripcion: textOf('description'),
+  periodicidad: ofCycle(z.string(), ({ name }) => name),
+  periodicidad_dias: ofCycle(z.int(), ({ periodicidad_dias }) => periodicidad_dias),
+  importe_por_renovacion: decimalOf('amount'),
+  cliente: clientName,
+});
+
+const renewed = recurring.schema.extend({
+  renovaciones_previstas: z.object({ num: z.int(), fechas: z.array(z.string()), importe_total: z.number() }),
+  renovaciones_generadas: totals,
+});
+
 interface RecurringRow extends Schedule {
-  id: number;
-  description: string;
-  client_id: number;
-  legal_name: string;
   amount: number;
   issued: number;
   issued_amount: number;
+  /** The text of `recurring`. */
+  shown: string;
 }
 
-/** Forecast against issued renewals of a range. Amounts without VAT. REN-01..05 */
+/** One that has a renewal in the range, forecast or issued. */
+interface ActiveRow extends RecurringRow {
+  /** Forecast renewals. */
+  num: number;
+  /** What they come to, in cents. */
+  forecast: number;
+}
+
+const DATE_BYTES = '"2026-01-31",'.length;
+
+/**
+ * The forecast and the issued renewals of a range: totals of all, and a page of the recurring services that have any. Amounts
+ * without VAT. REN-01..05, PAG-02
+ */
 export const listRenewals = operation({
   title: 'Renovaciones de recurrentes',
   description:
@@ -26,8 +70,9 @@ export const listRenewals = operation({
   rest: ['GET /recurring/renewals'],
   alias: 'consultarRecurrentesRenovaciones',
   scope: 'svc.read',
-  planned: 'anew',
-  input: requiredDates(),
+  report: true,
+  plan: 'custom',
+  input: { ...requiredDates(), ...page(WHOLE_PAGE) },
   output: z.object({
     fecha_inicio: z.string(),
     fecha_fin: z.string(),
@@ -37,50 +82,48 @@ export const listRenewals = operation({
       z.string(),
       z.object({ periodicidad_dias: z.int(), previstas_num: z.int(), previstas_importe: z.number() }),
     ),
-    recurrentes: z.array(
-      z.object({
-        recurrenteId: sealedId('recurring'),
-        descripcion: z.string(),
-        periodicidad: z.string(),
-        periodicidad_dias: z.int(),
-        importe_por_renovacion: z.number(),
-        cliente: clientName,
-        renovaciones_previstas: z.object({ num: z.int(), fechas: z.array(z.string()), importe_total: z.number() }),
-        renovaciones_generadas: totals,
-      }),
-    ),
+    ...paged('total_recurrentes', 'recurrentes', renewed).shape,
   }),
-  async handler({ input: { fecha_inicio, fecha_fin }, db, accountId }) {
+  async handler({ input, db, accountId }) {
+    const { fecha_inicio, fecha_fin } = input;
     const from = Temporal.PlainDate.from(fecha_inicio);
     const to = Temporal.PlainDate.from(fecha_fin);
     refuseLongRange(from, to);
     const { rows } = await sql<RecurringRow>`
-      select r.id, r.description, r.client_id, c.legal_name, r.periodicity, r.created_on, r.start_date, r.end_date,
-        r.last_invoiced_on, r.active_months, r.anchor_day, coalesce(l.amount, 0) as amount,
-        coalesce(n.issued, 0) as issued, coalesce(n.amount, 0) as issued_amount
-      from recurrings r
-      join clients c on c.account_id = r.account_id and c.id = r.client_id
-      left join (select recurring_id, sum(amount) as amount from recurring_lines
-        where account_id = ${accountId} group by recurring_id) l on l.recurring_id = r.id
-      left join (select n.recurring_id, count(distinct n.id) as issued, sum(l.amount) as amount
-        from delivery_notes n left join delivery_note_lines l on l.account_id = n.account_id and l.delivery_note_id = n.id
-        where n.account_id = ${accountId} and n.recurring_id is not null
-          and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
-        group by n.recurring_id) n on n.recurring_id = r.id
-      where r.account_id = ${accountId}
-      order by r.description, r.id`.execute(db);
+      select x.periodicity, x.created_on, x.start_date, x.end_date, x.last_invoiced_on, x.active_months, x.anchor_day,
+        x.amount, x.issued, x.issued_amount, ${recurring.json('x')} as shown
+      from (
+        select r.*, c.legal_name, coalesce(l.amount, 0) as amount, coalesce(n.issued, 0) as issued,
+          coalesce(n.amount, 0) as issued_amount
+        from recurrings r
+        join clients c on c.account_id = ${accountId} and c.id = r.client_id
+        left join (select recurring_id, sum(amount) as amount from recurring_lines
+          where account_id = ${accountId} group by recurring_id) l on l.recurring_id = r.id
+        left join (select n.recurring_id, count(distinct n.id) as issued, sum(l.amount) as amount
+          from delivery_notes n left join delivery_note_lines l on l.account_id = ${accountId} and l.delivery_note_id = n.id
+          where n.account_id = ${accountId} and n.recurring_id is not null
+            and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
+          group by n.recurring_id) n on n.recurring_id = r.id
+        where r.account_id = ${accountId}) x
+      order by x.description, x.id`.execute(db);
 
-    const active = rows.flatMap((row) => {
-      const dates = renewalDates(row, from, to);
-      return dates.length > 0 || row.issued > 0 ? [{ ...row, dates, forecast: dates.length * cents(row.amount) }] : [];
+    const active: ActiveRow[] = [];
+    await inSlices(rows, (row) => {
+      const num = countRenewals(row, from, to);
+      if (num > 0 || row.issued > 0) active.push({ ...row, num, forecast: num * cents(row.amount) });
     });
-    const sum = (of: readonly (typeof active)[number][], figure: (row: (typeof active)[number]) => number) =>
+    const sum = (of: readonly ActiveRow[], figure: (row: ActiveRow) => number) =>
       of.reduce((total, row) => total + figure(row), 0);
-    return {
+    const ofPage = active.slice((input.pagina - 1) * input.por_pagina, input.pagina * input.por_pagina);
+    // The dates alone would be too long: the answer is refused before it is made.
+    if (sum(ofPage, ({ num }) => num) * DATE_BYTES > LONGEST_ANSWER) throw new AnswerTooLong();
+    const shown: JsonText<z.input<typeof renewed>>[] = [];
+    await inSlices(ofPage, (row) => shown.push(withRenewals(row, from, to)));
+    return jsonObject({
       fecha_inicio,
       fecha_fin,
       renovaciones_previstas: {
-        num: sum(active, ({ dates }) => dates.length),
+        num: sum(active, ({ num }) => num),
         importe_total: fromCents(sum(active, ({ forecast }) => forecast)),
       },
       renovaciones_generadas: {
@@ -88,33 +131,29 @@ export const listRenewals = operation({
         importe_total: fromCents(sum(active, ({ issued_amount }) => cents(issued_amount))),
       },
       por_periodicidad: Object.fromEntries(
-        byPeriodicity<(typeof active)[number]>(active).map(({ name, periodicidad_dias, rows: group }) => [
+        byPeriodicity<ActiveRow>(active).map(({ name, periodicidad_dias, rows: group }) => [
           name,
           {
             periodicidad_dias,
-            previstas_num: sum(group, ({ dates }) => dates.length),
+            previstas_num: sum(group, ({ num }) => num),
             previstas_importe: fromCents(sum(group, ({ forecast }) => forecast)),
           },
         ]),
       ),
-      recurrentes: active.map((row) => ({
-        recurrenteId: row.id,
-        descripcion: row.description,
-        ...periodicityOf(row.periodicity),
-        importe_por_renovacion: row.amount,
-        cliente: { clienteId: row.client_id, nombre_fiscal: row.legal_name },
-        renovaciones_previstas: {
-          num: row.dates.length,
-          fechas: row.dates,
-          importe_total: fromCents(row.forecast),
-        },
-        renovaciones_generadas: { num: row.issued, importe_total: row.issued_amount },
-      })),
-    };
+      total_recurrentes: active.length,
+      ...pageOf(active.length, input),
+      recurrentes: listOfTexts(shown),
+    });
   },
 });
 
-const periodicityOf = (periodicity: Periodicity) => {
-  const { name, periodicidad_dias } = CYCLES[periodicity];
-  return { periodicidad: name, periodicidad_dias };
-};
+/** One with its renewals. */
+const withRenewals = (row: ActiveRow, from: Temporal.PlainDate, to: Temporal.PlainDate) =>
+  withMore(new JsonText<z.input<typeof recurring.schema>>(row.shown), {
+    renovaciones_previstas: {
+      num: row.num,
+      fechas: renewalDates(row, from, to),
+      importe_total: fromCents(row.forecast),
+    },
+    renovaciones_generadas: { num: row.issued, importe_total: row.issued_amount },
+  });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
+import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
+import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
+import { saleOrder } from '../shared/documents/sale-document.ts';
+import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { sealedId } from '../shared/id.ts';
-import { billingClient, resolveBillingClient } from './billing-client.ts';
-import { insertDeliveryNote, nextNoteId } from './insert-document.ts';
-import { saleOrder } from './sale-document.ts';
-import { resolveLines, saleLine } from './sale-lines.ts';
 
 /**
  * Creates a reviewed, numbered delivery note of today; stock of articles in sale mode follows. Amounts without VAT.
- * No due dates: they come with the invoice. DLV-01..08
+ * No due dates: they come with the invoice. DLV-01..08, W-08
  */
 export const createDeliveryNote = operation({
   title: 'Crear albarán',
@@ -17,21 +17,23 @@ export const createDeliveryNote = operation({
   rest: ['POST /delivery-notes'],
   alias: 'crearAlbaran',
   scope: 'svc.write',
+  relevant: clientByIdAlone,
   input: {
     cliente: billingClient.describe('Cliente de facturación'),
     pedido: saleOrder,
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, later, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
     const { pedido } = input;
     const [id, client, lines] = await Promise.all([
-      nextNoteId(db),
+      nextId(db, 'delivery_notes'),
       resolveBillingClient(db, accountId, input.cliente, audit),
       resolveLines(db, accountId, input.detalles, multiFormatStock),
     ]);
-    // The company's other notes wait for this one's number until the commit: nothing is waited for in between.
-    later(
+    checkAmounts(lines, client.priceList);
+    // From here to the commit, the company's other notes wait for this one's number: so it is the last thing done.
+    beforeCommit(
       insertDeliveryNote(db, {
         id,
         accountId,

@@ -1,27 +1,28 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { LINE_TOO_LARGE, MAX_LINE, MAX_SUM, SUM_TOO_LARGE } from '../../platform/amounts.ts';
 import { badField, badInput, type FieldProblem } from '../../platform/errors.ts';
 import { searchable } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
+import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
+import { nextNumber } from '../shared/documents/document-number.ts';
+import { insertLines, nextId } from '../shared/documents/insert-document.ts';
+import { saleOrder } from '../shared/documents/sale-document.ts';
+import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { decimalInput, isoDate } from '../shared/schemas.ts';
-import { billingClient, resolveBillingClient } from './billing-client.ts';
-import { nextNumber } from './document-number.ts';
-import { insertLines, lastWritten } from './insert-document.ts';
+import { amountInput, isoDate } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { copyNoteLines, lockNotes } from './notes-to-invoice.ts';
-import { saleOrder } from './sale-document.ts';
-import { resolveLines, saleLine } from './sale-lines.ts';
 
 const dueDate = z.object({
   fecha: isoDate(),
-  importe: decimalInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales'),
+  importe: amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales'),
 });
 
 /**
  * Creates a numbered invoice of today, either of `detalles`, whose goods in sale mode leave stock, or of `albaranes` of one
  * client, whose goods left it before. `vencimientos` are with VAT and add up to the total; left out, one of today. DLV-01..08,
- * PRJ-01
+ * PRJ-01, W-08
  */
 export const createInvoice = operation({
   title: 'Crear factura',
@@ -30,6 +31,7 @@ export const createInvoice = operation({
   rest: ['POST /invoices'],
   alias: 'crearFactura',
   scope: 'svc.write',
+  relevant: clientByIdAlone,
   input: {
     cliente: billingClient.optional().describe('Cliente de facturación; si falta, el de los albaranes'),
     pedido: saleOrder.partial().optional().describe('Obligatorio con detalles'),
@@ -38,11 +40,12 @@ export const createInvoice = operation({
     vencimientos: z.array(dueDate).min(1).max(100).optional().describe('Suman el total con IVA; si faltan, uno, hoy'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
     const { cliente, pedido, detalles, albaranes, vencimientos } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
-    const [billed, lines, notes] = await Promise.all([
+    const [id, billed, lines, notes] = await Promise.all([
+      nextId(db, 'invoices'),
       cliente && resolveBillingClient(db, accountId, cliente, audit),
       detalles && resolveLines(db, accountId, detalles, multiFormatStock),
       albaranes && lockNotes(db, accountId, albaranes),
@@ -50,35 +53,52 @@ export const createInvoice = operation({
     if (billed && notes && billed.id !== notes.client) {
       throw badField('cliente', 'no es el cliente de los albaranes');
     }
+    if (lines) checkAmounts(lines, billed?.priceList ?? 1);
     const concept = pedido?.obra ?? notes?.concept ?? '';
-    const amounts = invoiceAmounts(accountId, lastWritten('invoices'));
+    const amounts = invoiceAmounts(accountId, sql<number>`${id}::bigint`);
 
-    // The counter's row is taken before stock, as delivery notes do, so that they never meet in a deadlock.
-    const [{ rows: headers }, , , { rows: sums }] = await Promise.all([
-      sql<{ id: number }>`with ${nextNumber(accountId, 'invoice', today)}
-        insert into invoices (account_id, number, date, concept, remarks, client_id, promo_code, search)
-        select ${accountId}, number, ${today.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
+    // The number's counter is locked before stock, as for delivery notes, so that the two never deadlock.
+    const [, , , { rows: sums }] = await Promise.all([
+      sql`with ${nextNumber(accountId, 'invoice', today)}
+        insert into invoices (account_id, id, number, date, concept, remarks, client_id, promo_code, search)
+        select ${accountId}, ${id}, number, ${today.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
           ${billed?.id ?? notes?.client}, ${pedido?.promo_code || null},
           concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
         from numbered
         returning id`.execute(db),
-      lines && insertLines(db, { accountId, table: 'invoices', lines, priceList: billed?.priceList ?? 1, now }),
-      albaranes && copyNoteLines(db, accountId, albaranes),
-      sql<{ total: string; agreed: boolean }>`with due as (
-          insert into invoice_due_dates (account_id, invoice_id, position, date, amount)
-          select ${accountId}, ${lastWritten('invoices')}, v.position, coalesce(v.date, ${today.toString()}::date),
-            coalesce(v.amount, a.total)
-          from ${amounts} a, json_to_recordset(${JSON.stringify(dueRows(vencimientos))}::json)
-            as v(position int, date date, amount numeric)
-          order by v.position
-          returning amount)
-        select a.total::text as total, a.total = (select sum(amount) from due) as agreed from ${amounts} a`.execute(db),
+      lines && insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, now }),
+      albaranes && copyNoteLines(db, accountId, id, albaranes),
+      sql<{ total: string; agreed: boolean; within: boolean; lines_within: boolean }>`
+        select a.total::text as total,
+          a.total = (select sum(v) from unnest(${vencimientos?.map(({ importe }) => importe) ?? []}::numeric[]) v) as agreed,
+          greatest(abs(a.base), abs(a.total)) <= ${MAX_SUM} as within,
+          not exists (select from invoice_lines l where l.account_id = ${accountId}
+            and l.invoice_id = ${id} and abs(l.amount) > ${MAX_LINE}) as lines_within
+        from ${amounts} a`.execute(db),
     ]);
-    const [[invoice], [sum]] = [headers, sums];
-    if (!invoice || !sum) throw new Error('An invoice was not written');
-    if (!sum.agreed) throw badField('vencimientos', `tienen que sumar el total con IVA, ${sum.total}`);
-    audit('invoice', invoice.id);
-    return invoice.id;
+    const [sum] = sums;
+    if (!sum) throw new Error('An invoice was not written');
+    // New lines were checked above; lines of notes may be older than the limits.
+    if (!sum.lines_within) throw badField('albaranes', LINE_TOO_LARGE);
+    if (!sum.within) throw badField('albaranes', SUM_TOO_LARGE);
+    if (vencimientos && !sum.agreed) throw badField('vencimientos', `tienen que sumar el total con IVA, ${sum.total}`);
+    const due = vencimientos ?? [{ fecha: today.toString(), importe: Number(sum.total) }];
+    beforeCommit(
+      db
+        .insertInto('invoice_due_dates')
+        .values(
+          due.map(({ fecha, importe }, index) => ({
+            account_id: accountId,
+            invoice_id: id,
+            position: index + 1,
+            date: fecha,
+            amount: importe,
+          })),
+        )
+        .execute(),
+    );
+    audit('invoice', id);
+    return id;
   },
 });
 
@@ -89,7 +109,7 @@ interface Sources {
   albaranes?: unknown;
 }
 
-/** What an input lacks or has too much of: its lines come from one place, and new ones need all that a delivery note does. */
+/** What an input lacks or must not have: its lines come from one place, and new lines need a client and an order. */
 function contradictions({ cliente, pedido, detalles, albaranes }: Sources): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const problem = (campo: string, mensaje: string) => problems.push({ campo, mensaje });
@@ -103,9 +123,3 @@ function contradictions({ cliente, pedido, detalles, albaranes }: Sources): Fiel
   } else if (!albaranes) problem('detalles', 'es obligatorio si no se mandan albaranes');
   return problems;
 }
-
-/** Rows of the due dates; one without date or amount is of today, for the total. */
-const dueRows = (dueDates: readonly z.output<typeof dueDate>[] = []) =>
-  dueDates.length > 0
-    ? dueDates.map(({ fecha, importe }, index) => ({ position: index + 1, date: fecha, amount: importe }))
-    : [{ position: 1, date: null, amount: null }];

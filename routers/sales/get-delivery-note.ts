@@ -1,10 +1,21 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
+import { documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { id } from '../shared/id.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { always, arrayOf, flagOf, idOf, shape, wholeOf } from '../shared/shape.ts';
 import { isInvoiced } from './invoice.ts';
-import { documentHeader, documentLine, lineOf, readDocument } from './sale-document.ts';
+
+const line = shape(documentLine('deliveryNoteLine'));
+const deliveryNote = shape({
+  tipo: always('albaran'),
+  albaranId: idOf('deliveryNote', 'd.id'),
+  ...documentHeader,
+  facturado: flagOf('invoiced'),
+  num_lineas: wholeOf('line_count'),
+  lineas: arrayOf(line, 'lines'),
+});
 
 /** One delivery note with its lines, and whether it is invoiced; amounts without VAT. EST-01 */
 export const getDeliveryNote = operation({
@@ -14,26 +25,12 @@ export const getDeliveryNote = operation({
   alias: 'obtenerAlbaran',
   scope: 'svc.read',
   input: { albaranId: id('deliveryNote').describe('El albarán') },
-  output: z.object({
-    tipo: z.literal('albaran'),
-    albaranId: sealedId('deliveryNote'),
-    ...documentHeader,
-    facturado: z.boolean(),
-    num_lineas: z.int(),
-    lineas: z.array(documentLine('deliveryNoteLine')),
-  }),
-  async handler({ input: { albaranId }, db, accountId }) {
-    const [found, { rows }] = await Promise.all([
-      readDocument(db, accountId, 'delivery_notes', albaranId),
-      sql<{ invoiced: boolean }>`select ${isInvoiced(accountId, sql<number>`${albaranId}`)} as invoiced`.execute(db),
-    ]);
+  output: deliveryNote.schema,
+  async handler({ input: { albaranId: id }, db, accountId }) {
+    const invoiced = sql`, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced`;
+    const note = documentOf<{ invoiced: boolean }>('delivery_notes', { accountId, id, line }, invoiced);
+    const found = await jsonRecord(db, note, deliveryNote);
     if (!found) throw notFound('albaranId');
-    return {
-      tipo: 'albaran' as const,
-      albaranId,
-      ...found.header,
-      facturado: rows[0]?.invoiced ?? false,
-      lineas: found.lines.map(lineOf),
-    };
+    return found;
   },
 });

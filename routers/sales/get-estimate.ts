@@ -1,9 +1,13 @@
-import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { documentLine, documentOf } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { arrayOf, shape } from '../shared/shape.ts';
 import { estimateHeader } from './list-estimates.ts';
-import { documentLine, lineOf, readDocument } from './sale-document.ts';
+
+const line = shape(documentLine('estimateLine'));
+const estimate = shape({ ...estimateHeader, lineas: arrayOf(line, 'lines') });
 
 /** One estimate with its lines; amounts without VAT. EST-01 */
 export const getEstimate = operation({
@@ -13,10 +17,10 @@ export const getEstimate = operation({
   alias: 'obtenerPresupuesto',
   scope: 'svc.read',
   input: { presupuestoId: id('estimate').describe('El presupuesto') },
-  output: estimateHeader.extend({ lineas: z.array(documentLine('estimateLine')) }),
-  async handler({ input: { presupuestoId }, db, accountId }) {
-    const found = await readDocument(db, accountId, 'estimates', presupuestoId);
+  output: estimate.schema,
+  async handler({ input: { presupuestoId: id }, db, accountId }) {
+    const found = await jsonRecord(db, documentOf('estimates', { accountId, id, line }), estimate);
     if (!found) throw notFound('presupuestoId');
-    return { tipo: 'presupuesto' as const, presupuestoId, ...found.header, lineas: found.lines.map(lineOf) };
+    return found;
   },
 });

@@ -1,11 +1,26 @@
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { documentHeader, documentLine, lineOf, readDocument } from './sale-document.ts';
+import { documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { id } from '../shared/id.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { always, arrayOf, fieldOf, idOf, shape, wholeOf } from '../shared/shape.ts';
 
-const invoiceLine = documentLine('invoiceLine').extend({
-  proviene_albaranes: z.union([z.literal(0), z.literal(1)]),
+const line = shape({
+  ...documentLine('invoiceLine'),
+  proviene_albaranes: fieldOf<boolean>()(
+    z.union([z.literal(0), z.literal(1)]),
+    'l.from_delivery_note',
+    (column) => `${column}::int::text`,
+  ),
+});
+
+const invoice = shape({
+  tipo: always('factura'),
+  facturaId: idOf('invoice', 'd.id'),
+  ...documentHeader,
+  num_lineas: wholeOf('line_count'),
+  lineas: arrayOf(line, 'lines'),
 });
 
 /** One invoice with its lines, those that delivery notes brought marked; amounts without VAT. EST-01, PRJ-01 */
@@ -17,24 +32,10 @@ export const getInvoice = operation({
   alias: 'obtenerFactura',
   scope: 'svc.read',
   input: { facturaId: id('invoice').describe('La factura') },
-  output: z.object({
-    tipo: z.literal('factura'),
-    facturaId: sealedId('invoice'),
-    ...documentHeader,
-    num_lineas: z.int(),
-    lineas: z.array(invoiceLine),
-  }),
-  async handler({ input: { facturaId }, db, accountId }) {
-    const found = await readDocument(db, accountId, 'invoices', facturaId);
+  output: invoice.schema,
+  async handler({ input: { facturaId: id }, db, accountId }) {
+    const found = await jsonRecord(db, documentOf('invoices', { accountId, id, line }), invoice);
     if (!found) throw notFound('facturaId');
-    return {
-      tipo: 'factura' as const,
-      facturaId,
-      ...found.header,
-      lineas: found.lines.map((line) => ({
-        ...lineOf(line),
-        proviene_albaranes: line.from_delivery_note ? (1 as const) : (0 as const),
-      })),
-    };
+    return found;
   },
 });

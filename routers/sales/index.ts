@@ -1,10 +1,8 @@
 import { createDeliveryNote } from './create-delivery-note.ts';
 import { createInvoice } from './create-invoice.ts';
-import { getClient } from './get-client.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getInvoice } from './get-invoice.ts';
-import { listClients } from './list-clients.ts';
 import { listDeliveryNotes } from './list-delivery-notes.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
 import { listEstimates } from './list-estimates.ts';
@@ -12,7 +10,6 @@ import { listInvoices } from './list-invoices.ts';
 import { reportSales } from './report-sales.ts';
 
 export const sales = {
-  clients: { list: listClients, get: getClient },
   estimates: { list: listEstimates, get: getEstimate, listAttachments: listEstimateAttachments },
   salesReport: { get: reportSales },
   deliveryNotes: { list: listDeliveryNotes, get: getDeliveryNote, create: createDeliveryNote },

@@ -1,17 +1,14 @@
 // What an invoice amounts to, and which delivery notes it stands for: decided here alone.
 import { type RawBuilder, sql } from 'kysely';
+import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 
-/**
- * One row for an invoice: `base` without VAT, `total` with it, and what is `paid` of it. VAT is rounded once for each rate of
- * the invoice; amounts in the database's `numeric`.
- */
+/** One row for an invoice: `base` without VAT, `total` with it, and what is `paid` of it. */
 export const invoiceAmounts = (accountId: number, invoiceId: RawBuilder<number>) =>
   sql<{ base: number; total: number; paid: number }>`(
-    select coalesce(sum(rate.base), 0) as base, coalesce(sum(rate.base + round(rate.base * rate.vat / 100, 2)), 0) as total,
+    select amounts.base, amounts.total,
       (select coalesce(sum(v.paid), 0) from invoice_due_dates v
         where v.account_id = ${accountId} and v.invoice_id = ${invoiceId}) as paid
-    from (select l.vat, sum(l.amount) as base from invoice_lines l
-      where l.account_id = ${accountId} and l.invoice_id = ${invoiceId} group by l.vat) rate)`;
+    from ${vatByRate('invoice_lines', sql`l.account_id = ${accountId} and l.invoice_id = ${invoiceId}`)} amounts)`;
 
 /** Whether an invoice has lines of this delivery note. */
 export const isInvoiced = (accountId: number, deliveryNoteId: RawBuilder<number>) =>

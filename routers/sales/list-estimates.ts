@@ -1,18 +1,21 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
-import { documentHeader, foundIn, HEADER_COLUMNS, headerOf } from './sale-document.ts';
+import { documentHeader, foundIn } from '../shared/documents/sale-document.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { always, idOf, shape, wholeOf } from '../shared/shape.ts';
 
 /** An estimate without its lines. EST-01 */
-export const estimateHeader = z.object({
-  tipo: z.literal('presupuesto'),
-  presupuestoId: sealedId('estimate'),
+export const estimateHeader = {
+  tipo: always('presupuesto'),
+  presupuestoId: idOf('estimate', 'd.id'),
   ...documentHeader,
-  num_lineas: z.int(),
-});
+  num_lineas: wholeOf('line_count'),
+};
+
+const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader));
 
 /** Estimates, newest first. `base_imponible` without VAT, the sum of the lines. PAG-02, EST-01 */
 export const listEstimates = operation({
@@ -28,41 +31,30 @@ export const listEstimates = operation({
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
     ...page(PAGE),
   },
-  output: paged('total_presupuestos', 'presupuestos', estimateHeader),
+  output: estimates.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, clienteId, busqueda } = input;
-    const lines = sql<{ base: number; lines: number }>`(
-      select coalesce(sum(l.amount), 0) as base, count(*) as lines from estimate_lines l
-      where l.account_id = d.account_id and l.estimate_id = d.id)`;
+    const lines = sql<{ base: number; line_count: number }>`(
+      select coalesce(sum(l.amount), 0) as base, count(*) as line_count from estimate_lines l
+      where l.account_id = ${accountId} and l.estimate_id = d.id)`;
     const selected = db
       .selectFrom('estimates as d')
       .where('d.account_id', '=', accountId)
-      .$if(fecha_inicio !== undefined, (q) => q.where('d.date', '>=', fecha_inicio ?? ''))
-      .$if(fecha_fin !== undefined, (q) => q.where('d.date', '<=', fecha_fin ?? ''))
-      .$if(clienteId !== undefined, (q) => q.where('d.client_id', '=', clienteId ?? 0))
-      .$if(Boolean(busqueda), (q) => q.where('d.id', 'in', foundIn('estimates', accountId, busqueda ?? '')));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
+      .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
+      .$call(when(busqueda, (q, wanted) => q.where('d.id', 'in', foundIn('estimates', accountId, wanted))));
+    return estimates.read(db, input, {
       selected,
-      selected
+      rows: selected
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
         )
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
-        .select([...HEADER_COLUMNS, 'l.base', 'l.lines'])
+        .select(estimates.columns)
+        .select(['l.base', 'l.line_count'])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),
-      input,
-    );
-    return {
-      total_presupuestos: total,
-      ...pageOf(total, input),
-      presupuestos: rows.map((row) => ({
-        tipo: 'presupuesto' as const,
-        presupuestoId: row.id,
-        ...headerOf(row),
-        num_lineas: row.lines,
-      })),
-    };
+    });
   },
 });

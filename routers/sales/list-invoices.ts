@@ -1,19 +1,25 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { optionalDates, PAGE, page, paged, pageOf, text } from '../shared/schemas.ts';
+import { documentHeader, foundIn } from '../shared/documents/sale-document.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
 import { invoiceAmounts } from './invoice.ts';
-import { documentHeader, foundIn, HEADER_COLUMNS, headerOf } from './sale-document.ts';
 
-const invoice = z.object({
-  facturaId: sealedId('invoice'),
-  ...documentHeader,
-  total_con_iva: z.number(),
-  saldo: z.number(),
-  pagada: z.boolean(),
-});
+const invoices = listOf(
+  'total_facturas',
+  'facturas',
+  shape({
+    facturaId: idOf('invoice', 'd.id'),
+    ...documentHeader,
+    total_con_iva: decimalOf('a.total'),
+    saldo: decimalOf('balance'),
+    pagada: flagOf('paid'),
+  }),
+);
 
 /**
  * Invoices, newest first. `base_imponible` without VAT, `total_con_iva` with it; `saldo` is what is left to collect of that,
@@ -33,43 +39,29 @@ export const listInvoices = operation({
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
     ...page(PAGE),
   },
-  output: paged('total_facturas', 'facturas', invoice),
+  output: invoices.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, clienteId, pagada, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
-      .$if(fecha_inicio !== undefined, (q) => q.where('d.date', '>=', fecha_inicio ?? ''))
-      .$if(fecha_fin !== undefined, (q) => q.where('d.date', '<=', fecha_fin ?? ''))
-      .$if(clienteId !== undefined, (q) => q.where('d.client_id', '=', clienteId ?? 0))
-      .$if(pagada !== undefined, (q) =>
-        q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${pagada ?? false}`),
-      )
-      .$if(Boolean(busqueda), (q) => q.where('d.id', 'in', foundIn('invoices', accountId, busqueda ?? '')));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
+      .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
+      .$call(when(pagada, (q, paid) => q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${paid}`)))
+      .$call(when(busqueda, (q, wanted) => q.where('d.id', 'in', foundIn('invoices', accountId, wanted))));
+    return invoices.read(db, input, {
       selected,
-      selected
+      rows: selected
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
         )
         .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
-        .select([...HEADER_COLUMNS, 'a.base', 'a.total', sql<number>`a.total - a.paid`.as('balance')])
+        .select(invoices.columns)
+        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),
-      input,
-    );
-    return {
-      total_facturas: total,
-      ...pageOf(total, input),
-      facturas: rows.map((row) => ({
-        facturaId: row.id,
-        ...headerOf(row),
-        total_con_iva: row.total,
-        saldo: row.balance,
-        pagada: row.balance <= 0,
-      })),
-    };
+    });
   },
 });

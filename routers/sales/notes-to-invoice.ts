@@ -1,8 +1,7 @@
-// Delivery notes on their way into an invoice: each goes into one, and only once.
+// Invoices of delivery notes: each note is invoiced once.
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
 import { badInput, type FieldProblem } from '../../platform/errors.ts';
-import { lastWritten } from './insert-document.ts';
 import { isInvoiced } from './invoice.ts';
 
 interface NoteRow {
@@ -22,53 +21,52 @@ interface NotesToInvoice {
 const CONCEPT_LENGTH = 500;
 
 /**
- * Locks delivery notes until the transaction ends, and answers the client that they all have and what an invoice of them is
- * about: their concept if it is one, else their numbers. 400 for what can't be invoiced:
- * a note of another client, one that already is, one without lines, one named twice. Of two invoices of one note, the
- * second waits here for the first, and finds the note invoiced.
+ * Locks delivery notes until the transaction ends. Answers their client and the concept of their invoice: their own if they have
+ * the same one, else their numbers. 400 for a note that can't be invoiced: of another client, invoiced already, without lines, or
+ * named twice. A second invoice of the same note waits here for the first, and then finds the note invoiced.
  */
 export async function lockNotes(db: Db, accountId: number, noteIds: readonly number[]): Promise<NotesToInvoice> {
   const named = sql`d.account_id = ${accountId} and d.id = any(${noteIds}::bigint[])`;
   const [, { rows }] = await Promise.all([
-    // In the order of their numbers, so that two invoices of the same notes can't wait for each other.
+    // In the order of their ids, so that two invoices of the same notes never deadlock.
     sql`select d.id from delivery_notes d where ${named} order by d.id for no key update`.execute(db),
-    // A statement of its own sees what was committed while the first one waited.
+    // A second statement, since it sees what was committed while the first one waited.
     sql<NoteRow>`
       select d.id, d.number, d.concept, d.client_id, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced,
         exists (select from delivery_note_lines l where l.account_id = ${accountId} and l.delivery_note_id = d.id) as filled
       from delivery_notes d where ${named}`.execute(db),
   ]);
   const notes = new Map(rows.map((row) => [row.id, row]));
-  const client = notes.get(noteIds[0] ?? 0)?.client_id;
-  const problems = noteIds.flatMap((id, index): FieldProblem[] => {
+  const client = rows.find(({ id }) => id === noteIds[0])?.client_id;
+  const problemOf = (id: number, index: number) => {
     const note = notes.get(id);
-    const mensaje = !note
-      ? 'no existe'
-      : noteIds.indexOf(id) < index
-        ? 'está repetido'
-        : note.invoiced
-          ? 'ya está facturado'
-          : !note.filled
-            ? 'no tiene líneas que facturar'
-            : note.client_id !== client && 'es de otro cliente que albaranes[0]';
+    if (!note) return 'no existe';
+    if (noteIds.indexOf(id) < index) return 'está repetido';
+    if (note.invoiced) return 'ya está facturado';
+    if (!note.filled) return 'no tiene líneas que facturar';
+    return note.client_id === client ? undefined : 'es de otro cliente que albaranes[0]';
+  };
+  const problems = noteIds.flatMap((id, index): FieldProblem[] => {
+    const mensaje = problemOf(id, index);
     return mensaje ? [{ campo: `albaranes[${index}]`, mensaje }] : [];
   });
   if (client === undefined || problems.length > 0) throw badInput(problems);
-  const [concept = '', another] = new Set(rows.map((row) => row.concept));
-  if (another === undefined) return { client, concept };
+  const [concept, another] = new Set(rows.map((row) => row.concept));
+  if (concept !== undefined && another === undefined) return { client, concept };
   const numbers = noteIds.flatMap((id) => notes.get(id)?.number ?? []);
   return { client, concept: numbers.length > 0 ? `Albaranes ${numbers.join(', ')}`.slice(0, CONCEPT_LENGTH) : '' };
 }
 
-/** Copies the lines of delivery notes, in the order given, into the invoice that was written just before. */
-export const copyNoteLines = (db: Db, accountId: number, noteIds: readonly number[]) =>
+/** Copies the lines of delivery notes, in the order given, into an invoice. */
+export const copyNoteLines = (db: Db, accountId: number, invoiceId: number, noteIds: readonly number[]) =>
   sql`insert into invoice_lines (account_id, invoice_id, position, description, quantity, unit_price, discount, vat, product_id,
       variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id, from_delivery_note,
       delivery_note_id)
-    select ${accountId}, ${lastWritten('invoices')},
+    select ${accountId}, ${invoiceId}::bigint,
       row_number() over (order by array_position(${noteIds}::bigint[], l.delivery_note_id), l.position, l.id), l.description,
       l.quantity, l.unit_price, l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity,
       l.extended_description, l.start_date, l.end_date, l.project_id, true, l.delivery_note_id
     from delivery_note_lines l
     where l.account_id = ${accountId} and l.delivery_note_id = any(${noteIds}::bigint[])
-    order by 3`.execute(db);
+    order by 3
+    returning id`.execute(db);

@@ -1,15 +1,15 @@
 // Schemas that many operations share. Wire names are the specification's.
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { MAX_SUM } from '../../platform/amounts.ts';
 import { badField } from '../../platform/errors.ts';
-import { sealedId } from './id.ts';
+import { isEmail } from '../../platform/text.ts';
 
 /** `YYYY-MM-DD`, a real calendar date. DATE-01 */
 export const isoDate = () =>
   z.iso
-    .date()
-    .refine((value) => !value.startsWith('0000'), 'se esperaba un año desde 0001')
-    .meta({ example: '2026-01-31' });
+    .date({ error: ({ input }) => (input === undefined ? 'es obligatorio' : 'se esperaba una fecha real AAAA-MM-DD') })
+    .refine((value) => !value.startsWith('0000'), 'se esperaba un año desde 0001');
 
 /** `fecha_inicio` and `fecha_fin`, both inclusive and required. The builder refuses a reversed range everywhere. DATE-01 */
 export const requiredDates = () => ({
@@ -32,6 +32,8 @@ export function refuseManyMonths(from: string, to: string): void {
 
 export const PAGE = { size: 100, max: 500 } as const;
 export const LONG_PAGE = { size: 200, max: 1000 } as const;
+/** Of lists that callers expect whole: as long as an answer's length lets it be, or a 400. FAIR-03 */
+export const WHOLE_PAGE = { size: 10_000, max: 10_000 } as const;
 
 /** `pagina` and `por_pagina`; above the maximum the maximum is used. PAG-01 */
 export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
@@ -47,7 +49,7 @@ export const page = ({ size, max }: { size: number; max: number } = PAGE) => ({
 export type Page = { pagina: number; por_pagina: number };
 
 /** Sizes that callers ask for; any other is a parameter of its statement. */
-const USUAL_SIZES = new Set([20, 100, 200, 500, 1000]);
+const USUAL_SIZES = new Set([20, 100, 200, 500, 1000, 10_000]);
 
 /** The number itself in the text of a statement. */
 const literal = (number: number) => sql<number>`${sql.lit(number)}`;
@@ -57,7 +59,8 @@ const literal = (number: number) => sql<number>`${sql.lit(number)}`;
  * parameters PostgreSQL plans it anew for each call, which takes as long as reading the page.
  */
 export const limit = ({ por_pagina }: Page) => (USUAL_SIZES.has(por_pagina) ? literal(por_pagina) : por_pagina);
-export const offset = ({ pagina, por_pagina }: Page) => (pagina === 1 ? literal(0) : (pagina - 1) * por_pagina);
+export const offset = ({ pagina, por_pagina }: Page) =>
+  pagina === 1 ? literal(0) : Math.min((pagina - 1) * por_pagina, Number.MAX_SAFE_INTEGER);
 
 /** `total_x`, `pagina`, `por_pagina`, `num_paginas` and the rows, in this order. PAG-02 */
 export function paged<Total extends string, Rows extends string, Row extends z.ZodType>(
@@ -77,13 +80,16 @@ export const pageOf = (total: number, { pagina, por_pagina }: { pagina: number; 
   num_paginas: Math.ceil(total / por_pagina),
 });
 
-/** A quantity, price or percentage of an input: at most 6 decimals, within ±10^12. */
-export const decimalInput = () =>
+/** A quantity, price or percentage of an input: at most 6 decimals, within ±10^12 or the limit given. */
+export const decimalInput = (limit = 1e12) =>
   z
     .number()
-    .min(-1e12)
-    .max(1e12)
+    .min(-limit)
+    .max(limit)
     .refine((value) => Number(value.toFixed(6)) === value, 'se esperaban como mucho 6 decimales');
+
+/** An amount of money in an input: within what a whole document may add up to. W-08 */
+export const amountInput = () => decimalInput(MAX_SUM);
 
 /** Text of an input, trimmed; half characters are replaced, and NUL is refused: PostgreSQL can't hold either. */
 export const text = (max = 1000) =>
@@ -94,5 +100,9 @@ export const text = (max = 1000) =>
     .max(max)
     .refine((value) => !value.includes('\0'), 'contiene un carácter no admitido');
 
-/** Person reference: `empleadoId`, `nombre`, `apellidos`. */
-export const person = z.object({ empleadoId: sealedId('employee'), nombre: z.string(), apellidos: z.string() });
+/** An e-mail of an input, trimmed, of any script; `""` is none. W-11 */
+export const email = () =>
+  z
+    .string()
+    .trim()
+    .refine((value) => value === '' || isEmail(value), 'se esperaba un correo electrónico');

@@ -1,10 +1,29 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { person, requiredDates, text } from '../shared/schemas.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { personOf } from '../shared/person.ts';
+import { page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
+import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
+import { daysOff } from './day-off.ts';
+import { daysWithin, period, periodOf } from './period.ts';
 
-/** Absences that overlap the range; their days are those inside it. AUS-01 */
+const absences = listOf(
+  'total_ausencias',
+  'ausencias',
+  shape({
+    ausenciaId: idOf('absence', 'a.id'),
+    empleado: personOf('a.employee_id'),
+    ...daysOff,
+    porcentaje_imputable: decimalOf('a.chargeable_percent'),
+    autorizada: flagOf('a.authorised'),
+    rechazada: flagOf('a.rejected'),
+  }),
+  period,
+);
+
+/** Absences that overlap the range, by start; their days are those inside it. AUS-01, PAG-02 */
 export const listAbsences = operation({
   title: 'Ausencias',
   description:
@@ -17,64 +36,30 @@ export const listAbsences = operation({
     empleadoId: id('employee').optional().describe('Solo las de esta persona'),
     tipo: text(100).optional().describe('Código del tipo, como en la respuesta'),
     incluir_rechazadas: z.boolean().optional().describe('true: también las rechazadas'),
+    ...page(WHOLE_PAGE),
   },
-  output: z.object({
-    periodo: z.object({ desde: z.string(), hasta: z.string() }),
-    total_ausencias: z.int(),
-    ausencias: z.array(
-      z.object({
-        ausenciaId: sealedId('absence'),
-        empleado: person,
-        titulo: z.string(),
-        tipo: z.string(),
-        tipo_titulo: z.string(),
-        fecha_inicio: z.string(),
-        fecha_fin: z.string(),
-        dias_en_periodo: z.int(),
-        porcentaje_imputable: z.number(),
-        autorizada: z.boolean(),
-        rechazada: z.boolean(),
-      }),
-    ),
-  }),
+  output: absences.schema,
   async handler({ input, db, accountId }) {
-    const { fecha_inicio: from, fecha_fin: to, empleadoId, tipo, incluir_rechazadas } = input;
-    const rows = await db
+    const { fecha_inicio, fecha_fin, empleadoId, tipo, incluir_rechazadas } = input;
+    const selected = db
       .selectFrom('absences as a')
+      .where('a.account_id', '=', accountId)
+      .where('a.start_date', '<=', fecha_fin)
+      .where('a.end_date', '>=', fecha_inicio)
+      .$call(when(empleadoId, (q, employee) => q.where('a.employee_id', '=', employee)))
+      .$call(when(tipo, (q, type) => q.where('a.day_type', '=', type)))
+      .$if(incluir_rechazadas !== true, (q) => q.where('a.rejected', '=', false));
+    const rows = selected
       .innerJoin('employees as e', (join) =>
         join.onRef('e.account_id', '=', 'a.account_id').onRef('e.id', '=', 'a.employee_id'),
       )
       .innerJoin('day_types as t', (join) =>
         join.onRef('t.account_id', '=', 'a.account_id').onRef('t.code', '=', 'a.day_type'),
       )
-      .select(['a.id', 'a.employee_id', 'e.first_name', 'e.last_name', 'a.title', 'a.day_type', 't.title as type'])
-      .select(['a.start_date', 'a.end_date', 'a.chargeable_percent', 'a.authorised', 'a.rejected'])
-      .select(sql<number>`least(a.end_date, ${to}::date) - greatest(a.start_date, ${from}::date) + 1`.as('days'))
-      .where('a.account_id', '=', accountId)
-      .where('a.start_date', '<=', to)
-      .where('a.end_date', '>=', from)
-      .$if(empleadoId !== undefined, (q) => q.where('a.employee_id', '=', empleadoId ?? 0))
-      .$if(Boolean(tipo), (q) => q.where('a.day_type', '=', tipo ?? ''))
-      .$if(incluir_rechazadas !== true, (q) => q.where('a.rejected', '=', false))
+      .select(absences.columns)
+      .select(daysWithin(input).as('days'))
       .orderBy('a.start_date')
-      .orderBy('a.id')
-      .execute();
-    return {
-      periodo: { desde: from, hasta: to },
-      total_ausencias: rows.length,
-      ausencias: rows.map((row) => ({
-        ausenciaId: row.id,
-        empleado: { empleadoId: row.employee_id, nombre: row.first_name, apellidos: row.last_name },
-        titulo: row.title,
-        tipo: row.day_type,
-        tipo_titulo: row.type,
-        fecha_inicio: row.start_date,
-        fecha_fin: row.end_date,
-        dias_en_periodo: row.days,
-        porcentaje_imputable: row.chargeable_percent,
-        autorizada: row.authorised,
-        rechazada: row.rejected,
-      })),
-    };
+      .orderBy('a.id');
+    return absences.read(db, input, { selected, rows }, periodOf(input));
   },
 });

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { PAGE, page, paged, pageOf, person, text } from '../shared/schemas.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { PAGE, page, text } from '../shared/schemas.ts';
+import { shape } from '../shared/shape.ts';
+import { employee } from './employee.ts';
 
-const employee = person.extend({
-  email: z.string(),
-  activo: z.boolean(),
-  departamento: z.object({ departamentoId: sealedId('department'), titulo: z.string() }),
-});
+const employees = listOf('total_empleados', 'empleados', shape(employee));
 
 /** The staff by surname and name, those who left included unless `activo` says otherwise. PAG-02 */
 export const listEmployees = operation({
@@ -25,39 +24,25 @@ export const listEmployees = operation({
     activo: z.boolean().optional().describe('true: solo activos; false: solo los que ya no lo están'),
     ...page(PAGE),
   },
-  output: paged('total_empleados', 'empleados', employee),
+  output: employees.schema,
   async handler({ input, db, accountId }) {
     const { busqueda, departamentoId, activo } = input;
     const selected = db
       .selectFrom('employees as e')
       .where('e.account_id', '=', accountId)
-      .$if(Boolean(busqueda), (q) => q.where('e.search', 'like', containing(busqueda ?? '')))
-      .$if(departamentoId !== undefined, (q) => q.where('e.department_id', '=', departamentoId ?? 0))
-      .$if(activo !== undefined, (q) => q.where('e.active', '=', activo ?? true));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(busqueda, (q, wanted) => q.where('e.search', 'like', containing(wanted))))
+      .$call(when(departamentoId, (q, department) => q.where('e.department_id', '=', department)))
+      .$call(when(activo, (q, active) => q.where('e.active', '=', active)));
+    return employees.read(db, input, {
       selected,
-      selected
+      rows: selected
         .leftJoin('departments as d', (join) =>
           join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
         )
-        .select(['e.id', 'e.first_name', 'e.last_name', 'e.email', 'e.active', 'e.department_id', 'd.title'])
+        .select(employees.columns)
         .orderBy('e.last_name')
         .orderBy('e.first_name')
         .orderBy('e.id'),
-      input,
-    );
-    return {
-      total_empleados: total,
-      ...pageOf(total, input),
-      empleados: rows.map((row) => ({
-        empleadoId: row.id,
-        nombre: row.first_name,
-        apellidos: row.last_name,
-        email: row.email ?? '',
-        activo: row.active,
-        departamento: { departamentoId: row.department_id, titulo: row.title ?? '' },
-      })),
-    };
+    });
   },
 });

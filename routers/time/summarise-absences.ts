@@ -2,21 +2,28 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { person, requiredDates, text } from '../shared/schemas.ts';
+import { jsonPage, listOf } from '../shared/pages.ts';
+import { personOf } from '../shared/person.ts';
+import { limit, offset, page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
+import { fieldOf, shape, wholeOf } from '../shared/shape.ts';
+import { daysWithin, period, periodOf } from './period.ts';
 
-interface Row {
-  id: number;
-  first_name: string;
-  last_name: string;
-  absences: number;
-  days: number;
-  by_type: Record<string, number>;
-}
+const summaries = listOf(
+  'total_empleados',
+  'empleados',
+  shape({
+    ...personOf('e.id'),
+    total_ausencias: wholeOf('absences'),
+    dias_en_periodo: wholeOf('days'),
+    por_tipo: fieldOf<string>()(z.record(z.string(), z.int()), 'by_type', (column) => `'{' || ${column} || '}'`),
+  }),
+  period,
+);
 
 /**
- * Absences of a range, counted for each person of the staff: everybody that the department takes, at 0 without any, those who
- * left included. Calendar days inside the range, each absence's own, so that sums are those of consultarAusencias; rejected ones
- * are left out. AUS-01, PAG-02
+ * Absences of a range, counted for each person of the staff or of a department, by surname and name: those who left too, and
+ * those without any, with 0. The days are calendar days inside the range. They are counted for each absence, so that they add up to
+ * what consultarAusencias says. Rejected absences are left out. AUS-01, PAG-02
  */
 export const summariseAbsences = operation({
   title: 'Resumen de ausencias de la plantilla',
@@ -25,46 +32,36 @@ export const summariseAbsences = operation({
   rest: ['GET /time-off/summary'],
   alias: 'consultarAusenciasPlantilla',
   scope: 'svc.read',
+  report: true,
   input: {
     ...requiredDates(),
     departamentoId: id('department').optional().describe('Solo su personal'),
     tipo: text(100).optional().describe('Código; cuenta solo estas'),
+    ...page(WHOLE_PAGE),
   },
-  output: z.object({
-    periodo: z.object({ desde: z.string(), hasta: z.string() }),
-    empleados: z.array(
-      person.extend({
-        total_ausencias: z.int(),
-        dias_en_periodo: z.int(),
-        por_tipo: z.record(z.string(), z.int()),
-      }),
-    ),
-  }),
-  async handler({ input: { fecha_inicio: from, fecha_fin: to, departamentoId, tipo }, db, accountId }) {
+  output: summaries.schema,
+  async handler({ input, db, accountId }) {
+    const { fecha_inicio: from, fecha_fin: to, departamentoId, tipo } = input;
     const only = (wanted: unknown, condition: RawBuilder<unknown>) => (wanted ? condition : sql``);
-    const { rows } = await sql<Row>`
-      select e.id, e.first_name, e.last_name, coalesce(sum(a.absences), 0) as absences, coalesce(sum(a.days), 0) as days,
-        coalesce(json_object_agg(a.day_type, a.days order by a.day_type) filter (where a.day_type is not null), '{}') as by_type
-      from employees e
-      left join (select employee_id, day_type, count(*) as absences,
-          sum(least(end_date, ${to}::date) - greatest(start_date, ${from}::date) + 1) as days
-        from absences
-        where account_id = ${accountId} and not rejected and start_date <= ${to}::date and end_date >= ${from}::date
-          ${only(tipo, sql`and day_type = ${tipo}`)}
-        group by employee_id, day_type) a on a.employee_id = e.id
-      where e.account_id = ${accountId} ${only(departamentoId, sql`and e.department_id = ${departamentoId}`)}
-      group by e.account_id, e.id
-      order by e.last_name, e.first_name, e.id`.execute(db);
-    return {
-      periodo: { desde: from, hasta: to },
-      empleados: rows.map((row) => ({
-        empleadoId: row.id,
-        nombre: row.first_name,
-        apellidos: row.last_name,
-        total_ausencias: row.absences,
-        dias_en_periodo: row.days,
-        por_tipo: row.by_type,
-      })),
-    };
+    const staff = sql`employees e where e.account_id = ${accountId}
+      ${only(departamentoId, sql`and e.department_id = ${departamentoId}`)}`;
+    const found = await jsonPage(db, {
+      total: sql`select count(*) from ${staff}`,
+      rows: sql<typeof summaries.row.needs>`
+        select e.id, e.first_name, e.last_name, coalesce(sum(a.absences), 0) as absences, coalesce(sum(a.days), 0) as days,
+          coalesce(string_agg(to_json(a.day_type)::text || ':' || a.days, ',' order by a.day_type), '') as by_type
+        from (select e.id, e.first_name, e.last_name from ${staff}
+          order by e.last_name, e.first_name, e.id limit ${limit(input)} offset ${offset(input)}) e
+        left join (
+          select employee_id, day_type, count(*) as absences, sum(${daysWithin(input)}) as days
+          from absences a
+          where account_id = ${accountId} and not rejected and start_date <= ${to}::date and end_date >= ${from}::date
+            ${only(tipo, sql`and day_type = ${tipo}`)}
+          group by employee_id, day_type) a on a.employee_id = e.id
+        group by e.id, e.first_name, e.last_name
+        order by e.last_name, e.first_name, e.id`,
+      row: summaries.row,
+    });
+    return summaries.answer(input, found, periodOf(input));
   },
 });

@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
+import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
-import { dueCycles, schedules } from '../recurring/issue-renewals.ts';
-import { cents, fromCents, MAX_YEARS, refuseLongRange } from '../recurring/recurring.ts';
+import { jsonArray, jsonRow } from '../shared/pages.ts';
+import { countDue, dueCycles, schedules } from '../shared/renewals/issue-renewals.ts';
+import { cents, fromCents, MAX_YEARS, refuseLongRange } from '../shared/renewals/recurring.ts';
 import { requiredDates } from '../shared/schemas.ts';
+import { arrayOf, decimalOf, shape, textOf } from '../shared/shape.ts';
 
 /** As `date_trunc` calls it, the first day of the period of a day, and the period's name. */
 const GROUPINGS = {
@@ -24,31 +27,33 @@ const GROUPINGS = {
 const digits = (number: number | undefined, length: number) => String(number).padStart(length, '0');
 
 interface Period {
-  /** Its first day, be it in the range or before. */
+  /** Its first day, which may be before the range. */
   start: string;
   name: string;
   /** In cents. */
   renewals: number;
 }
 
-interface PeriodRow {
-  initial: number;
-  moved: number;
-  collections: number;
-  payments: number;
-  renewals: number;
-  balance: number;
-}
+const period = shape({
+  periodo: textOf('name'),
+  movimientos: decimalOf('moved'),
+  cobros: decimalOf('collections'),
+  pagos: decimalOf('payments'),
+  recurrentes: decimalOf('renewals'),
+  saldo_final: decimalOf('balance'),
+});
+
+const forecast = shape({ saldo_inicial: decimalOf('initial'), periodos: arrayOf(period, 'periods') });
 
 /**
- * The balance of all accounts, period by period. `saldo_inicial` is that of the start of `fecha_inicio`; each `saldo_final`
- * adds to the one before it `movimientos` (those dated in the period, net: what has already happened), `cobros` and
- * `recurrentes`, and takes off `pagos`. Amounts with VAT, since that is what moves.
+ * The balance of all accounts, period by period. `saldo_inicial` is the balance at the start of `fecha_inicio`. Each `saldo_final`
+ * is the one before it plus `movimientos` (the net of those dated in the period), `cobros` and `recurrentes`, less `pagos`. Amounts
+ * with VAT, since that is what moves.
  *
  * `cobros` and `pagos` are what is left of due dates, and `recurrentes` the renewals that are still to be issued, each in the
- * period of its date. What is overdue of them is still to come, so it counts as of today; and what is to come before the range
- * falls in its first period, so that the balance of a day is the same whatever range it is seen in. A range that ends before
- * today holds movements alone. A delivery note that is not invoiced yet is in none of these: no date says when it is paid.
+ * period of its date. What is overdue counts as of today. What is expected before the range counts in its first period, so that
+ * the balance of a day does not depend on the range. A range that ends before today has movements alone. Delivery notes that are
+ * not invoiced count nowhere: they have no due date.
  */
 export const forecastTreasury = operation({
   title: 'Previsión de tesorería',
@@ -57,24 +62,13 @@ export const forecastTreasury = operation({
   rest: ['GET /treasury/forecast'],
   alias: 'consultarPrevisionTesoreria',
   scope: 'svc.read',
-  planned: 'anew',
+  report: true,
+  plan: 'custom',
   input: {
     ...requiredDates(),
     agrupar: z.enum(['semana', 'mes']).default('mes').describe('Semanas ISO, de lunes a domingo, o meses'),
   },
-  output: z.object({
-    saldo_inicial: z.number(),
-    periodos: z.array(
-      z.object({
-        periodo: z.string(),
-        movimientos: z.number(),
-        cobros: z.number(),
-        pagos: z.number(),
-        recurrentes: z.number(),
-        saldo_final: z.number(),
-      }),
-    ),
-  }),
+  output: forecast.schema,
   async handler({ input: { fecha_inicio, fecha_fin, agrupar }, db, accountId, today }) {
     const from = Temporal.PlainDate.from(fecha_inicio);
     const to = Temporal.PlainDate.from(fecha_fin);
@@ -83,19 +77,23 @@ export const forecastTreasury = operation({
       throw badField('fecha_fin', `la previsión llega como máximo a ${MAX_YEARS} años desde hoy`);
     }
     const { periods, periodOf } = periodsOf(agrupar, from, to);
-    /** What is to come is not before today, nor before the range. */
-    const earliest = today.toString() > fecha_inicio ? today.toString() : fecha_inicio;
+    /** The first day that expected amounts fall on: today, or the start of the range where that is later. */
+    const soonest = Temporal.PlainDate.compare(today, from) > 0 ? today : from;
+    const earliest = soonest.toString();
     const { rows: recurrings } = await schedules(db, { accountId, today, until: to });
-    for (const recurring of recurrings) {
-      for (const cycle of dueCycles(recurring, to)) {
-        const period = periodOf.get(cycle > earliest ? cycle : earliest);
+    const first = periodOf.get(earliest);
+    await inSlices(first ? recurrings : [], (recurring) => {
+      if (first) first.renewals += countDue(recurring, soonest) * cents(recurring.total);
+      for (const cycle of dueCycles(recurring, to, soonest.add({ days: 1 }).toString())) {
+        const period = periodOf.get(cycle);
         if (period) period.renewals += cents(recurring.total);
       }
-    }
+    });
 
     const expected = sql`greatest(date, ${earliest}::date)`;
-    const { rows } = await sql<PeriodRow>`
-      with flow as (
+    return jsonRow(
+      db,
+      sql<typeof forecast.needs>`with flow as (
         select date as day, amount as moved, 0 as collected, 0 as paid from treasury_movements
           where account_id = ${accountId} and date between ${fecha_inicio}::date and ${fecha_fin}::date
         union all
@@ -108,31 +106,25 @@ export const forecastTreasury = operation({
         select date_trunc(${GROUPINGS[agrupar].unit}, day::timestamp)::date as start, sum(moved) as moved,
           sum(collected) as collected, sum(paid) as paid
         from flow where day <= ${fecha_fin}::date group by 1),
-      period as (
-        select p.start, coalesce(f.moved, 0) as moved, coalesce(f.collected, 0) as collections,
-          coalesce(f.paid, 0) as payments, p.renewals
-        from unnest(${periods.map((period) => period.start)}::date[],
-          ${periods.map((period) => fromCents(period.renewals))}::numeric[]) as p (start, renewals)
-        left join flows f on f.start = p.start),
       opening as (
         select (select coalesce(sum(opening_balance), 0) from treasury_accounts where account_id = ${accountId})
           + (select coalesce(sum(amount), 0) from treasury_movements
-            where account_id = ${accountId} and date < ${fecha_inicio}::date) as initial)
-      select initial, moved, collections, payments, renewals,
-        initial + sum(moved + collections - payments + renewals) over (order by start) as balance
-      from period cross join opening
-      order by start`.execute(db);
-    return {
-      saldo_inicial: rows[0]?.initial ?? 0,
-      periodos: rows.map((row, index) => ({
-        periodo: periods[index]?.name ?? '',
-        movimientos: row.moved,
-        cobros: row.collections,
-        pagos: row.payments,
-        recurrentes: row.renewals,
-        saldo_final: row.balance,
-      })),
-    };
+            where account_id = ${accountId} and date < ${fecha_inicio}::date) as initial),
+      period as (
+        select p.start, p.name, p.renewals, coalesce(f.moved, 0) as moved, coalesce(f.collected, 0) as collections,
+          coalesce(f.paid, 0) as payments
+        from unnest(${periods.map(({ start }) => start)}::date[], ${periods.map(({ name }) => name)}::text[],
+          ${periods.map(({ renewals }) => fromCents(renewals))}::numeric[]) as p (start, name, renewals)
+        left join flows f on f.start = p.start)
+      select initial, ${jsonArray(
+        sql<typeof period.needs>`
+          select *, initial + sum(moved + collections - payments + renewals) over (order by start) as balance
+          from period order by start`,
+        period,
+      )} as periods
+      from opening`,
+      forecast,
+    );
   },
 });
 

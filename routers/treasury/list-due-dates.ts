@@ -1,49 +1,49 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { party } from '../sales/sale-document.ts';
-import { sealedId } from '../shared/id.ts';
-import { limit, offset, optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { party } from '../shared/documents/sale-document.ts';
+import { jsonPage, listOf } from '../shared/pages.ts';
+import { limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { always, decimalOf, flagOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
 
-const figures = { fecha: z.string(), importe: z.number(), pendiente: z.number(), vencido: z.boolean() };
+const figures = {
+  fecha: plainOf('date'),
+  importe: decimalOf('amount'),
+  pendiente: decimalOf('pending'),
+  vencido: flagOf('overdue'),
+};
 
-/** A due date of a sale invoice (`cobro`, from the client) or of a purchase invoice (`pago`, to the supplier). */
-const dueDate = z.discriminatedUnion('tipo', [
-  z.object({
-    vencimientoId: sealedId('dueDate'),
-    tipo: z.literal('cobro'),
-    ...figures,
-    documento: z.object({ tipo: z.literal('factura'), id: sealedId('invoice'), numero: z.string() }),
-    tercero: party,
+/** Of a sale invoice, from the client. */
+const collection = shape({
+  vencimientoId: idOf('dueDate', 'id'),
+  tipo: always('cobro'),
+  ...figures,
+  documento: { tipo: always('factura'), id: idOf('invoice', 'document_id'), numero: textOf('number') },
+  tercero: party,
+});
+
+/** Of a purchase invoice, to the supplier. */
+const payment = shape({
+  vencimientoId: idOf('purchaseDueDate', 'id'),
+  tipo: always('pago'),
+  ...figures,
+  documento: { tipo: always('factura_compra'), id: idOf('purchaseInvoice', 'document_id'), numero: textOf('number') },
+  tercero: {
+    proveedorId: idOf('supplier', 'supplier_id'),
+    nombre_fiscal: textOf('legal_name'),
+    cif: textOf('tax_id'),
+    email: textOf('email'),
+  },
+});
+
+const dueDates = listOf(
+  'total_vencimientos',
+  'vencimientos',
+  oneOf(z.discriminatedUnion('tipo', [collection.schema, payment.schema]), 'kind', {
+    cobro: collection,
+    pago: payment,
   }),
-  z.object({
-    vencimientoId: sealedId('purchaseDueDate'),
-    tipo: z.literal('pago'),
-    ...figures,
-    documento: z.object({ tipo: z.literal('factura_compra'), id: sealedId('purchaseInvoice'), numero: z.string() }),
-    tercero: z.object({
-      proveedorId: sealedId('supplier'),
-      nombre_fiscal: z.string(),
-      cif: z.string(),
-      email: z.string(),
-    }),
-  }),
-]);
-
-interface DueDateRow {
-  kind: 'cobro' | 'pago';
-  id: number;
-  date: string;
-  amount: number;
-  pending: number;
-  overdue: boolean;
-  document_id: number;
-  number: string | null;
-  party_id: number;
-  legal_name: string;
-  tax_id: string;
-  email: string;
-}
+);
 
 /**
  * Due dates, the soonest first: a list of what to do, unlike documents. Amounts with VAT. `pendiente` is what is left of
@@ -63,7 +63,7 @@ export const listDueDates = operation({
     pendiente: z.boolean().optional().describe('true: solo con algo pendiente; false: solo saldados'),
     ...page(PAGE),
   },
-  output: paged('total_vencimientos', 'vencimientos', dueDate),
+  output: dueDates.schema,
   async handler({ input, db, accountId, today }) {
     const { fecha_inicio, fecha_fin, tipo, pendiente } = input;
     const wanted = sql.join(
@@ -82,13 +82,13 @@ export const listDueDates = operation({
         from purchase_invoice_due_dates where ${wanted}`,
     };
     const selected = tipo ? kinds[tipo] : sql`${kinds.cobro} union all ${kinds.pago}`;
-    const [counted, { rows }] = await Promise.all([
-      sql<{ total: number }>`select count(*) as total from (${selected}) d`.execute(db),
-      // Ids of the two kinds are numbered apart: the kind makes the order total.
-      sql<DueDateRow>`
+    // Ids of the two kinds are numbered apart: the kind makes the order total.
+    const found = await jsonPage(db, {
+      total: sql`select count(*) from (${selected}) d`,
+      rows: sql<typeof dueDates.row.needs>`
         select d.kind, d.id, d.date, d.amount, d.amount - d.paid as pending,
           d.amount > d.paid and d.date < ${today.toString()}::date as overdue, d.document_id,
-          coalesce(i.number, b.number) as number, coalesce(c.id, s.id) as party_id,
+          coalesce(i.number, b.number) as number, c.id as client_id, s.id as supplier_id,
           coalesce(c.legal_name, s.legal_name) as legal_name, coalesce(c.tax_id, s.tax_id) as tax_id,
           coalesce(c.email, s.email) as email
         from (select * from (${selected}) due order by date, id, kind
@@ -97,31 +97,9 @@ export const listDueDates = operation({
         left join clients c on c.account_id = ${accountId} and c.id = i.client_id
         left join purchase_invoices b on d.kind = 'pago' and b.account_id = ${accountId} and b.id = d.document_id
         left join suppliers s on s.account_id = ${accountId} and s.id = b.supplier_id
-        order by d.date, d.id, d.kind`.execute(db),
-    ]);
-    const total = counted.rows[0]?.total ?? 0;
-    return { total_vencimientos: total, ...pageOf(total, input), vencimientos: rows.map(shown) };
+        order by d.date, d.id, d.kind`,
+      row: dueDates.row,
+    });
+    return dueDates.answer(input, found);
   },
 });
-
-function shown(row: DueDateRow): z.input<typeof dueDate> {
-  const { kind, id: vencimientoId, date: fecha, amount: importe, pending: pendiente, overdue: vencido } = row;
-  const due = { fecha, importe, pendiente, vencido };
-  const document = { id: row.document_id, numero: row.number ?? '' };
-  const third = { nombre_fiscal: row.legal_name, cif: row.tax_id, email: row.email };
-  return kind === 'cobro'
-    ? {
-        vencimientoId,
-        tipo: kind,
-        ...due,
-        documento: { tipo: 'factura', ...document },
-        tercero: { clienteId: row.party_id, ...third },
-      }
-    : {
-        vencimientoId,
-        tipo: kind,
-        ...due,
-        documento: { tipo: 'factura_compra', ...document },
-        tercero: { proveedorId: row.party_id, ...third },
-      };
-}

@@ -1,26 +1,17 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { sealedId } from '../shared/id.ts';
+import { jsonArray, jsonRow } from '../shared/pages.ts';
+import { arrayOf, decimalOf, enumOf, idOf, shape, textOf } from '../shared/shape.ts';
 
-const KINDS = { bank: 'banco', cash: 'caja' } as const;
-
-const treasuryAccount = z.object({
-  cuentaId: sealedId('treasuryAccount'),
-  titulo: z.string(),
-  tipo: z.enum(['banco', 'caja']),
-  iban: z.string(),
-  saldo: z.number(),
+const treasuryAccount = shape({
+  cuentaId: idOf('treasuryAccount', 'id'),
+  titulo: textOf('title'),
+  tipo: enumOf('kind', { banco: 'bank', caja: 'cash' }),
+  iban: textOf('masked_iban'),
+  saldo: decimalOf('balance'),
 });
 
-interface AccountRow {
-  id: number;
-  title: string;
-  kind: keyof typeof KINDS;
-  iban: string | null;
-  balance: number;
-  total: number;
-}
+const treasuryAccounts = shape({ cuentas: arrayOf(treasuryAccount, 'accounts'), saldo_total: decimalOf('total') });
 
 /**
  * Bank and cash accounts by title, with the balance at the end of the company's today: the opening one and every movement
@@ -34,33 +25,29 @@ export const listTreasuryAccounts = operation({
   alias: 'consultarCuentasTesoreria',
   scope: 'svc.read',
   input: {},
-  output: z.object({ cuentas: z.array(treasuryAccount), saldo_total: z.number() }),
+  output: treasuryAccounts.schema,
   async handler({ db, accountId, today }) {
-    const { rows } = await sql<AccountRow>`
-      select a.id, a.title, a.kind, a.iban, b.balance, sum(b.balance) over () as total
-      from treasury_accounts a
-      left join (select treasury_account_id, sum(amount) as moved from treasury_movements
-        where account_id = ${accountId} and date <= ${today.toString()}::date
-        group by treasury_account_id) m on m.treasury_account_id = a.id
-      cross join lateral (select a.opening_balance + coalesce(m.moved, 0) as balance) b
-      where a.account_id = ${accountId}
-      order by a.title, a.id`.execute(db);
-    return {
-      cuentas: rows.map(({ id, title, kind, iban, balance }) => ({
-        cuentaId: id,
-        titulo: title,
-        tipo: KINDS[kind],
-        iban: masked(iban ?? ''),
-        saldo: balance,
-      })),
-      saldo_total: rows[0]?.total ?? 0,
-    };
+    // Of an IBAN, the first four characters and the last four; one so short that they would be all of it shows none. The collation
+    // makes every white space of Unicode one, whatever the database's locale.
+    return jsonRow(
+      db,
+      sql<typeof treasuryAccounts.needs>`
+        with account as (
+          select a.id, a.title, a.kind, a.opening_balance + coalesce(m.moved, 0) as balance,
+            case when length(i.iban) <= 8 then repeat('*', length(i.iban))
+              else left(i.iban, 4) || repeat('*', length(i.iban) - 8) || right(i.iban, 4) end as masked_iban
+          from treasury_accounts a
+          cross join lateral (select regexp_replace(a.iban collate "es-x-icu", '\\s', '', 'g') as iban) i
+          left join (select treasury_account_id, sum(amount) as moved from treasury_movements
+            where account_id = ${accountId} and date <= ${today.toString()}::date
+            group by treasury_account_id) m on m.treasury_account_id = a.id
+          where a.account_id = ${accountId})
+        select coalesce(sum(balance), 0) as total, ${jsonArray(
+          sql<typeof treasuryAccount.needs>`select * from account order by title, id`,
+          treasuryAccount,
+        )} as accounts
+        from account`,
+      treasuryAccounts,
+    );
   },
 });
-
-/** The first four characters and the last four; one so short that they would be all of it shows none. */
-function masked(iban: string): string {
-  const whole = iban.replace(/\s/g, '');
-  if (whole.length <= 8) return '*'.repeat(whole.length);
-  return whole.slice(0, 4) + '*'.repeat(whole.length - 8) + whole.slice(-4);
-}

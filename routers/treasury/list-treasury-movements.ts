@@ -1,16 +1,21 @@
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { id, sealedId } from '../shared/id.ts';
-import { pageOfRows } from '../shared/rows.ts';
-import { optionalDates, PAGE, page, paged, pageOf } from '../shared/schemas.ts';
+import { when } from '../shared/filters.ts';
+import { id } from '../shared/id.ts';
+import { listOf } from '../shared/pages.ts';
+import { optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { decimalOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
 
-const treasuryMovement = z.object({
-  movimientoId: sealedId('treasuryMovement'),
-  cuentaId: sealedId('treasuryAccount'),
-  fecha: z.string(),
-  concepto: z.string(),
-  importe: z.number(),
-});
+const movements = listOf(
+  'total_movimientos',
+  'movimientos',
+  shape({
+    movimientoId: idOf('treasuryMovement', 'm.id'),
+    cuentaId: idOf('treasuryAccount', 'm.treasury_account_id'),
+    fecha: plainOf('m.date'),
+    concepto: textOf('m.concept'),
+    importe: decimalOf('m.amount'),
+  }),
+);
 
 /** Movements of bank and cash accounts, newest first; `importe` is negative for what went out. PAG-02 */
 export const listTreasuryMovements = operation({
@@ -25,34 +30,18 @@ export const listTreasuryMovements = operation({
     cuentaId: id('treasuryAccount').optional().describe('Solo los de esta cuenta'),
     ...page(PAGE),
   },
-  output: paged('total_movimientos', 'movimientos', treasuryMovement),
+  output: movements.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, cuentaId } = input;
     const selected = db
       .selectFrom('treasury_movements as m')
       .where('m.account_id', '=', accountId)
-      .$if(fecha_inicio !== undefined, (q) => q.where('m.date', '>=', fecha_inicio ?? ''))
-      .$if(fecha_fin !== undefined, (q) => q.where('m.date', '<=', fecha_fin ?? ''))
-      .$if(cuentaId !== undefined, (q) => q.where('m.treasury_account_id', '=', cuentaId ?? 0));
-    const { total, rows } = await pageOfRows(
-      db,
+      .$call(when(fecha_inicio, (q, from) => q.where('m.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('m.date', '<=', to)))
+      .$call(when(cuentaId, (q, treasuryAccount) => q.where('m.treasury_account_id', '=', treasuryAccount)));
+    return movements.read(db, input, {
       selected,
-      selected
-        .select(['m.id', 'm.treasury_account_id', 'm.date', 'm.concept', 'm.amount'])
-        .orderBy('m.date', 'desc')
-        .orderBy('m.id', 'desc'),
-      input,
-    );
-    return {
-      total_movimientos: total,
-      ...pageOf(total, input),
-      movimientos: rows.map((row) => ({
-        movimientoId: row.id,
-        cuentaId: row.treasury_account_id,
-        fecha: row.date,
-        concepto: row.concept,
-        importe: row.amount,
-      })),
-    };
+      rows: selected.select(movements.columns).orderBy('m.date', 'desc').orderBy('m.id', 'desc'),
+    });
   },
 });

@@ -1,5 +1,5 @@
 // `albaran account create`
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import { type AddCommand, fields } from '../command.ts';
 import { findCompany } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -15,7 +15,7 @@ interface Options {
 export const addAccountCreate: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('create')
-    .description('makes a company, with nothing in it but what every company has')
+    .description('creates a company with only the records that every company has')
     .requiredOption('--name <name>', 'its name')
     .requiredOption('--slug <slug>', 'what commands call it: lower case letters, digits and dashes', slug)
     .option('--quota <calls>', 'calls it may make in a minute (default: QUOTA_PER_MINUTE)', callsPerMinute)

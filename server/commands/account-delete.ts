@@ -1,7 +1,7 @@
 // `albaran account delete`
 import { createInterface } from 'node:readline/promises';
 import pg from 'pg';
-import { removeCompany, WrittenMeanwhile, writesOf } from '../../platform/removal.ts';
+import { removeCompany, WrittenMeanwhile, writesOf } from '../../lifecycle/removal.ts';
 import { type AddCommand, fields } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -21,7 +21,7 @@ export const addAccountDelete: AddCommand = (parent, { onDatabase, ...interrupti
     .requiredOption('--out <file>', 'the account file that is written first')
     .option('--yes', 'don’t ask')
     .action(({ account, out, yes }: Options) => {
-      if (out === '-') throw new Failure('--out: expected a file, which outlives the company', { exitCode: 2 });
+      if (out === '-') throw new Failure('--out: expected a file, not standard output', { exitCode: 2 });
       if (!yes && !process.stdin.isTTY) {
         throw new Failure('Nobody can be asked without a terminal: give --yes', { exitCode: 2 });
       }
@@ -29,7 +29,7 @@ export const addAccountDelete: AddCommand = (parent, { onDatabase, ...interrupti
         const { id, slug, name } = await companyOf(database, account);
         if (!yes) await confirm(slug, `This deletes ${name} for good.`, interruption.stop);
         const client = new pg.Client({ connectionString: directUrl, application_name: 'albaran account delete' });
-        client.on('error', () => {}); // The statement under way says so.
+        client.on('error', () => {}); // The current statement reports the error.
         await client.connect();
         try {
           const writes = await writesOf(client, id);
@@ -53,7 +53,7 @@ export const addAccountDelete: AddCommand = (parent, { onDatabase, ...interrupti
       });
     });
 
-/** Asks on the terminal for the slug. Throws a Failure, exit 2, for anything else. */
+/** Asks for the slug on the terminal. Throws a Failure with exit code 2 for any other answer. */
 async function confirm(slug: string, warning: string, signal: AbortSignal): Promise<void> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

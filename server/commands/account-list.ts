@@ -14,6 +14,7 @@ export const addAccountList: AddCommand = (parent, { onDatabase }) =>
           name: company.name,
           timeZone: company.time_zone,
           quotaPerMinute: company.quota_per_minute,
+          automaticIssuingSince: company.automatic_issuing_since,
         }));
         const rows = accounts.map((account) => [
           String(account.id),
@@ -21,10 +22,14 @@ export const addAccountList: AddCommand = (parent, { onDatabase }) =>
           account.name,
           account.timeZone,
           account.quotaPerMinute === null ? 'default' : String(account.quotaPerMinute),
+          account.automaticIssuingSince ?? 'off',
         ]);
         return {
           json: { accounts },
-          text: rows.length > 0 ? table(['ID', 'SLUG', 'NAME', 'TIME ZONE', 'QUOTA'], rows) : 'No companies',
+          text:
+            rows.length > 0
+              ? table(['ID', 'SLUG', 'NAME', 'TIME ZONE', 'QUOTA', 'AUTOMATIC ISSUING'], rows)
+              : 'No companies',
         };
-      }),
+      }, 'current'),
     );

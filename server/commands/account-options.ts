@@ -1,6 +1,6 @@
-// What the options of `albaran account` may hold.
+// Parsers of the options of `albaran account`.
 import { InvalidArgumentError } from 'commander';
-import { isTimeZone } from '../../entities/account-file/local-times.ts';
+import { isTimeZone } from '../../account-file/local-times.ts';
 
 export function slug(text: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
@@ -10,6 +10,11 @@ export function slug(text: string): string {
 export function callsPerMinute(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a number of calls, 1 or more.');
+}
+
+export function onOrOff(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new InvalidArgumentError('Expected on or off.');
 }
 
 export function timeZone(text: string): string {

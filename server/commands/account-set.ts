@@ -1,32 +1,42 @@
 // `albaran account set`
-import { projectTotals, timeEntryDays } from '../../entities/kept/figures.ts';
-import { keep } from '../../entities/kept/kept.ts';
+import { projectTotals, timeEntryDays } from '../../figures/figures.ts';
+import { recompute } from '../../figures/rollups.ts';
 import { noteWrite } from '../../platform/audit.ts';
+import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { callsPerMinute, timeZone } from './account-options.ts';
+import { callsPerMinute, onOrOff, timeZone } from './account-options.ts';
 
 interface Options {
   account: string;
   name?: string;
   quota?: number | 'none';
   timeZone?: string;
+  automaticIssuing?: boolean;
 }
 
 export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('set')
-    .description('changes a company; what is not named stays as it is')
+    .description('changes a company’s settings; options that are not given stay unchanged')
     .requiredOption('--account <slug>', 'the company')
     .option('--name <name>', 'its name')
     .option('--quota <calls>', 'calls it may make in a minute; "none" for the service’s QUOTA_PER_MINUTE', (text) =>
       text === 'none' ? text : callsPerMinute(text),
     )
     .option('--time-zone <zone>', 'its time zone, an IANA name', timeZone)
-    .action(({ account, name, quota, timeZone }: Options) => {
-      if (name === undefined && quota === undefined && timeZone === undefined) {
-        throw new Failure('Nothing to change: give --name, --quota or --time-zone', { exitCode: 2 });
+    .option(
+      '--automatic-issuing <on|off>',
+      'whether its renewals are issued automatically, from the day it is switched on; earlier ones stay due',
+      onOrOff,
+    )
+    .action(({ account, name, quota, timeZone, automaticIssuing }: Options) => {
+      if ([name, quota, timeZone, automaticIssuing].every((value) => value === undefined)) {
+        throw new Failure('Nothing to change: give --name, --quota, --time-zone or --automatic-issuing', {
+          exitCode: 2,
+        });
       }
       return onDatabase(async ({ database }) => {
         const { id } = await companyOf(database, account);
@@ -42,9 +52,12 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
             }))
             .where('id', '=', id)
             .execute();
-          // Days begin at other moments from now on, and with them contracts.
+          if (automaticIssuing !== undefined) {
+            await switchAutomaticIssuing(db, id, automaticIssuing, systemClock.now());
+          }
+          // These rollups depend on when local days begin.
           if (timeZone !== undefined) {
-            for (const figure of [timeEntryDays, projectTotals]) await keep(db, id, figure);
+            for (const rollup of [timeEntryDays, projectTotals]) await recompute(db, id, rollup);
           }
           await noteWrite(db, id, commandAuthor(), { operation: 'account set', kind: 'account', id });
         });

@@ -5,7 +5,7 @@ import { DEMO, loadDemo } from '../demo.ts';
 export const addDemo: AddCommand = (parent, { onDatabase, ...interruption }) =>
   parent
     .command('demo')
-    .description('loads the demo company, unless it is there, and shows an API key and a sign-in of it')
+    .description('loads the demo company if it is missing, and shows an API key and a sign-in for it')
     .action(() =>
       onDatabase(async (opened) => {
         const key = await loadDemo(opened, interruption, { intoEmpty: false });

@@ -1,5 +1,5 @@
 // `albaran key create`
-import { createKey } from '../../platform/api-keys.ts';
+import { createKey } from '../../platform/identity/api-keys.ts';
 import { type AddCommand, commandAuthor, fields, plainDate } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -7,10 +7,10 @@ import { Failure } from '../failure.ts';
 export const addKeyCreate: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('create')
-    .description('makes an API key; its secret is shown this once')
-    .requiredOption('--account <slug>', 'the company it opens')
+    .description('creates an API key; its secret is shown only once')
+    .requiredOption('--account <slug>', 'the company')
     .option('--name <name>', 'what it is for', 'command')
-    .option('--read-only', 'it can read, and write nothing')
+    .option('--read-only', 'the key can only read')
     .option('--expires <date>', 'the last day it works, YYYY-MM-DD, in the company’s time zone', plainDate)
     .action((options: { account: string; name: string; readOnly?: boolean; expires?: Temporal.PlainDate }) =>
       onDatabase(async ({ database }) => {

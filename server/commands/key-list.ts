@@ -5,7 +5,7 @@ import { companyOf } from '../companies.ts';
 export const addKeyList: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('list')
-    .description('lists the API keys of a company, revoked and expired ones too')
+    .description('lists the API keys of a company, including revoked and expired ones')
     .requiredOption('--account <slug>', 'the company')
     .action(({ account }: { account: string }) =>
       onDatabase(async ({ database }) => {
@@ -44,10 +44,10 @@ export const addKeyList: AddCommand = (parent, { onDatabase }) =>
           text:
             keys.length > 0 ? table(['ID', 'KEY', 'NAME', 'MAY', 'STATE', 'EXPIRES', 'LAST USED'], lines) : 'No keys',
         };
-      }),
+      }, 'current'),
     );
 
-/** PostgreSQL's text of a moment as ISO 8601 in UTC, to the second. */
+/** PostgreSQL's timestamp as ISO 8601 in UTC, to the second. */
 const moment = (text: string | null) =>
   text === null
     ? null

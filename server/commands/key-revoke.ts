@@ -1,12 +1,12 @@
 // `albaran key revoke`
-import { revokeKey } from '../../platform/api-keys.ts';
+import { revokeKey } from '../../platform/identity/api-keys.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
 import { Failure } from '../failure.ts';
 
 export const addKeyRevoke: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('revoke')
-    .description('ends an API key at once, on every server; revoking it again changes nothing')
+    .description('revokes an API key at once, on every server; revoking it again changes nothing')
     .argument('<key>', 'the key (ak_...), not its secret')
     .action((key: string) =>
       onDatabase(async ({ database }) => {

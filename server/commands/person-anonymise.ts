@@ -7,13 +7,13 @@ import {
   invoicesOf,
   type PersonKind,
   personalRecord,
-} from '../../platform/anonymise.ts';
+} from '../../lifecycle/anonymise.ts';
+import { removePerson } from '../../lifecycle/removal.ts';
 import { noteWrite } from '../../platform/audit.ts';
 import type { Database, Work } from '../../platform/database.ts';
+import { MissingIdKey, readyIdKeys } from '../../platform/id-keys.ts';
+import { companiesOf, findUser, type User } from '../../platform/identity/users.ts';
 import { Ids } from '../../platform/ids.ts';
-import { removePerson } from '../../platform/removal.ts';
-import { keptIdKey } from '../../platform/service.ts';
-import { companiesOf, findUser, type User } from '../../platform/users.ts';
 import { type AddCommand, type Answer, commandAuthor, type Opened, table } from '../command.ts';
 import { type Company, companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -31,14 +31,14 @@ const KINDS = ['employee', 'contact', 'client', 'supplier'] as const satisfies r
 export const addPersonAnonymise: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('anonymise')
-    .description('takes a person out of a company’s data for good: their record, and every text that mentions them')
+    .description('permanently anonymises a person in a company’s data: their record, and every text that mentions them')
     .requiredOption('--account <slug>', 'the company')
     .option('--employee <id>', 'the person, by number or by sealed id')
     .option('--contact <id>', 'the same, a contact')
     .option('--client <id>', 'the same, a client')
     .option('--supplier <id>', 'the same, a supplier')
-    .option('--user <email>', 'the same, somebody who signs in: deleted altogether, in every company', email)
-    .option('--even-invoiced', 'also a client or supplier on invoices, which the law keeps for years')
+    .option('--user <email>', 'the same, a person who signs in: deleted completely, from every company', email)
+    .option('--even-invoiced', 'also a client or supplier on invoices, which must be kept by law for years')
     .option('--dry-run', 'shows what would change, and changes nothing')
     .action((options: Options) => {
       const kinds = KINDS.filter((kind) => options[kind] !== undefined);
@@ -62,9 +62,12 @@ async function anonymise(
   { evenInvoiced = false, dryRun = false, ...options }: Options,
 ): Promise<Answer> {
   const given = options[kind] ?? '';
-  const ids = new Ids(config.idKeys ?? [await keptIdKey(database)]);
+  const keys = await readyIdKeys(database, config.idKeys).catch((error: unknown) => {
+    throw error instanceof MissingIdKey ? new Failure(error.message, { cause: error }) : error;
+  });
+  const ids = new Ids(keys);
   const id = ids.open(company.id, kind, given);
-  const done = await tried(database, company, dryRun, async (db) => {
+  const done = await inTransaction(database, company, dryRun, async (db) => {
     const record = id === undefined ? undefined : await personalRecord(db, company.id, kind, id);
     if (id === undefined || !record) throw new Failure(`${company.slug} has no ${kind} ${JSON.stringify(given)}`);
     const invoices = evenInvoiced ? 0 : await invoicesOf(db, company.id, kind, id);
@@ -91,7 +94,7 @@ async function anonymiseUser(
     throw new Failure(`${user.email} does not belong to ${company.slug}`);
   }
   const person = { names: [user.name], shortNames: [], emails: [user.email], phones: [], taxIds: [], addresses: [] };
-  const changes = await tried(database, company, dryRun, (db) => anonymiseMentions(db, company.id, person));
+  const changes = await inTransaction(database, company, dryRun, (db) => anonymiseMentions(db, company.id, person));
   if (!dryRun) {
     for (const { accountId } of companies) await leave(database, accountId, user.id);
     const client = await database.pool.connect();
@@ -115,7 +118,7 @@ async function anonymiseUser(
   );
 }
 
-/** Takes a person out of a company, with all that they authorised there. */
+/** Deletes a person's membership of a company and their authorizations there. */
 const leave = (database: Database, accountId: number, userId: number): Promise<void> =>
   database.transaction(accountId, { write: true }, async (db) => {
     await db.deleteFrom('memberships').where('account_id', '=', accountId).where('user_id', '=', userId).execute();
@@ -130,12 +133,12 @@ const leave = (database: Database, accountId: number, userId: number): Promise<v
     await noteWrite(db, accountId, commandAuthor(), { operation: 'person anonymise', kind: 'user', id: userId });
   });
 
-/** Runs `work` in one transaction, of which nothing stays when it is a trial. */
-async function tried<T>(database: Database, { id, slug }: Company, trial: boolean, work: Work<T>): Promise<T> {
+/** Runs `work` in one transaction, rolled back if it is a trial. */
+async function inTransaction<T>(database: Database, { id, slug }: Company, trial: boolean, work: Work<T>): Promise<T> {
   let done: { result: T } | undefined;
   try {
-    return await database.transaction(id, { write: true }, async (db, later) => {
-      done = { result: await work(db, later) };
+    return await database.transaction(id, { write: true }, async (...parts) => {
+      done = { result: await work(...parts) };
       if (trial) throw new Trial();
       return done.result;
     });

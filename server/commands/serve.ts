@@ -1,29 +1,36 @@
-// `albaran serve`: the service, from its start to its end. Started, it is reachable; stopped, it has answered what it had
-// begun, and what it started is gone.
+// `albaran serve`: starts the service and stops it. Stopping finishes the calls in progress and stops what was started here. With
+// several workers this process is their primary, and each worker runs this command too.
+import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
+import { aborted, within } from '../aborted.ts';
 import type { AddCommand, CommandTools, Interruption } from '../command.ts';
 import type { Config } from '../config.ts';
 import { loadDemo } from '../demo.ts';
 import { Failure, Interrupted } from '../failure.ts';
 import { greeting } from '../greeting.ts';
-import { oneLine, openDatabase } from '../open-database.ts';
+import { databaseOf, type OpenDatabase, oneLine, openDatabase } from '../open-database.ts';
+import { LogLines, output } from '../output.ts';
 
+// Time for the health checks of proxies to notice that the process is stopping.
+const NOTICE_MS = 1500;
+// Time for proxies to stop using their open connections.
+const LAST_CALLS_MS = 1000;
 const SWEEP_EVERY_MS = 50;
-const LINES_WAIT_MS = 100;
 
 export const addServe: AddCommand = (parent, tools) =>
   parent
     .command('serve')
-    .description('runs the service until it is told to stop (SIGINT, SIGTERM)')
+    .description('runs the service until it is stopped (SIGINT, SIGTERM)')
     .action(() => serve(tools));
 
 async function serve({ config: readConfig, ...interruption }: CommandTools): Promise<void> {
   const config = readConfig();
-  // A system call for each line would be a noticeable part of a call's cost; what is left is written when the process exits.
-  const lines = pino.destination({ sync: false, minLength: 4096, periodicFlush: LINES_WAIT_MS });
+  using lines = new LogLines();
   const options = {
     level: config.logLevel,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -32,22 +39,40 @@ async function serve({ config: readConfig, ...interruption }: CommandTools): Pro
   const log = pino(options, lines);
   const { stop } = interruption;
   try {
-    await run(config, log, interruption);
+    await run(config, lines, log, interruption);
   } catch (error) {
-    // A start that is told to stop ends where it is.
+    // A stop during the start is not an error.
     if (!stop.aborted) throw error;
   }
   if (stop.reason instanceof Interrupted) return log.info('stopped');
-  log.fatal({ err: stop.reason }, 'stopped by an error that nothing foresaw');
+  log.fatal({ err: stop.reason }, 'stopped by an unexpected error');
   throw new Failure([]);
 }
 
-async function run(config: Config, log: Logger, interruption: Interruption): Promise<void> {
-  const { stop, hurry } = interruption;
-  await checkPort(config);
-  const opening = openDatabase(config, { adopt: true, log: (line) => log.info(line) });
+async function run(config: Config, lines: LogLines, log: Logger, interruption: Interruption): Promise<void> {
+  if (cluster.isWorker && config.databaseUrl) {
+    // The primary has opened it.
+    return answerCalls(config, log, interruption, Promise.resolve(databaseOf(config, config.databaseUrl)));
+  }
+  const address = await freeAddress(config);
+  const tell = (line: string) => log.info(line);
+  const opening = openDatabase(config, { adopt: true, log: tell, report: tell, stop: interruption.stop });
   opening.catch(() => {});
-  // Loaded while the database starts.
+  if (config.workers === 1) return answerCalls(config, log, interruption, opening);
+  const { runWorkers } = await import('../workers.ts');
+  await using opened = await opening;
+  await runWorkers({ config, ...address, opened, lines, log, ...interruption });
+}
+
+/** Answers calls until `stop`: this process is the service, or one of its workers. */
+async function answerCalls(
+  config: Config,
+  log: Logger,
+  interruption: Interruption,
+  opening: Promise<OpenDatabase>,
+): Promise<void> {
+  const { stop, hurry } = interruption;
+  // Imported while the database starts.
   const [{ makeHttp }, { followSchedule }, { scheduledPurge }, { scheduledRenewals }, { openService }] =
     await Promise.all([
       import('../http.ts'),
@@ -71,6 +96,7 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     redisUrl: config.redisUrl,
     quotaPerMinute: config.quotaPerMinute,
     failedKeysPerMinute: config.failedKeysPerMinute,
+    anonymousPerMinute: config.anonymousPerMinute,
     checkOutputs: config.checkOutputs,
     metrics: config.metricsToken !== undefined,
   }).catch(async (error: unknown) => {
@@ -79,46 +105,79 @@ async function run(config: Config, log: Logger, interruption: Interruption): Pro
     throw new Failure(`${setting}${oneLine(error)}`, { cause: error });
   });
   let limit = hurry;
-  let byTheClock: Promise<unknown> | undefined;
+  let schedules: Promise<unknown> | undefined;
   try {
     const { database } = service;
     const demo = config.demo
       ? await loadDemo({ database, directUrl: opened.directUrl }, interruption, { intoEmpty: true })
       : undefined;
     stop.throwIfAborted();
-    const http = await makeHttp(service, { ...config, traces: traceRatio !== undefined });
+    const { worker } = cluster;
+    const primary = worker && new (await import('../worker-messages.ts')).Primary(worker, service.metrics);
+    const metricsOfAll = primary && (() => primary.metricsOfAll());
+    const http = await makeHttp(service, { ...config, traces: traceRatio !== undefined, stop, metricsOfAll });
     const url = await listen(http, config);
+    primary?.sayListening();
     service.baseUrl ||= url;
-    if (demo || process.stdout.isTTY) console.log(await greeting(service.baseUrl, database, demo));
+    if (demo || process.stdout.isTTY) output.say(await greeting(service.baseUrl, database, demo));
 
     const scheduled = [
       scheduledPurge(service),
       ...(config.renewals ? [scheduledRenewals(service, config.renewals)] : []),
     ];
     const { directUrl } = opened;
-    byTheClock = Promise.all(scheduled.map((what) => followSchedule({ ...service, directUrl }, what, stop)));
+    schedules = Promise.all(scheduled.map((job) => followSchedule({ ...service, directUrl }, job, stop)));
 
     await aborted(stop);
     log.info('stopping');
     limit = AbortSignal.any([hurry, AbortSignal.timeout(config.shutdownTimeoutMs)]);
+    if (isSupervised(stop)) await lastCalls(http, limit);
     if (!(await drain(http, limit))) log.warn('calls under way were cut off');
   } finally {
-    // What still waits for the database when time is up, waits no longer.
-    const closed = Promise.resolve(byTheClock).then(() => service.close());
+    // When time is up, do not wait for the database any longer.
+    const closed = Promise.resolve(schedules).then(() => service.close());
     await Promise.race([closed, aborted(limit)]);
   }
 }
 
-/** No more of an error than this: the driver's have a whole connection attached to them, and rows in their details. */
+/** The logged parts of an error. The driver's errors also hold a whole connection, and row data in their details. */
 function describeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error);
   return { type, message, stack, code };
 }
 
-/** Ends the server; whether every call under way was answered within the limit. */
+/** A supervisor stops processes with SIGTERM, while callers may still send calls. After Ctrl-C a person waits for the end. */
+const isSupervised = ({ reason }: AbortSignal) => reason instanceof Interrupted && reason.signal === 'SIGTERM';
+
+/** Serves further calls until callers and proxies have switched to another process. Returns at once if there are no connections. */
+async function lastCalls({ server }: FastifyInstance, limit: AbortSignal): Promise<void> {
+  const connected = await promisify(server.getConnections.bind(server))();
+  if (connected === 0) return;
+  await within(NOTICE_MS, limit);
+  await untilNothingArrives(limit);
+  const gone = once(server, 'close');
+  // Stop listening only. The HTTP server's own close() would also close idle connections, on which a proxy may be sending now.
+  Server.prototype.close.call(server);
+  await Promise.race([gone, within(LAST_CALLS_MS, limit)]);
+  await untilNothingArrives(limit);
+  server.closeIdleConnections();
+}
+
+/** Waits until a turn of the event loop brings no events: closing a connection would lose received data that is not read yet. */
+async function untilNothingArrives(limit: AbortSignal): Promise<void> {
+  const end = AbortSignal.any([limit, AbortSignal.timeout(LAST_CALLS_MS)]);
+  let seen: number;
+  await setImmediate();
+  do {
+    seen = performance.nodeTiming.uvMetricsInfo.events;
+    await setImmediate();
+  } while (performance.nodeTiming.uvMetricsInfo.events !== seen && !end.aborted);
+}
+
+/** Closes the server. Returns whether every call in progress was answered within the limit. */
 async function drain(http: FastifyInstance, limit: AbortSignal): Promise<boolean> {
   const closed = http.close();
-  // A connection over which the last answer has gone would stay open for the next call.
+  // Close keep-alive connections as they become idle.
   const sweep = setInterval(() => http.server.closeIdleConnections(), SWEEP_EVERY_MS);
   try {
     await Promise.race([closed, aborted(limit)]);
@@ -131,31 +190,40 @@ async function drain(http: FastifyInstance, limit: AbortSignal): Promise<boolean
   }
 }
 
-const aborted = async (signal: AbortSignal) => {
-  if (!signal.aborted) await once(signal, 'abort');
-};
-
-/** Before anything is started, so that a second server on one machine finds out at once. */
-async function checkPort({ host, port }: Config): Promise<void> {
+/**
+ * Checks that the port is free before anything is started, so that a second server on the machine fails at once. Returns it (any
+ * free one for 0) and its URL.
+ */
+async function freeAddress({ host, port }: Config): Promise<{ port: number; url: string }> {
   const probe = createServer();
   try {
     await once(probe.listen({ host, port }), 'listening');
   } catch (error) {
     throw cannotListen(error, host, port);
   }
+  const address = addressOf(probe, host);
   probe.close();
   await once(probe, 'close');
+  return address;
 }
 
-/** The address to call it at from this machine. */
+/** Starts listening. Returns the URL for callers on this machine. */
 async function listen(http: FastifyInstance, { host, port }: Config): Promise<string> {
-  await http.listen({ host, port }).catch((error: unknown) => {
+  // Linux gives the connections to the workers. Elsewhere node:cluster does, through the primary.
+  const reusePort = cluster.isWorker && process.platform === 'linux';
+  const options = { host, port, reusePort };
+  await http.listen(options).catch((error: unknown) => {
     throw cannotListen(error, host, port);
   });
-  const bound = http.server.address();
+  return addressOf(http.server, host).url;
+}
+
+/** Where a server listens. */
+function addressOf(server: Server, host: string): { port: number; url: string } {
+  const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The server has no port');
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${bound.port}`;
+  return { port: bound.port, url: `http://${name.includes(':') ? `[${name}]` : name}:${bound.port}` };
 }
 
 function cannotListen(error: unknown, host: string, port: number): unknown {

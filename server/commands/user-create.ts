@@ -1,5 +1,5 @@
 // `albaran user create`
-import { createUser, findUser, grantCompany } from '../../platform/users.ts';
+import { createUser, findUser, grantCompany } from '../../platform/identity/users.ts';
 import { type AddCommand, commandAuthor, fields } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -16,12 +16,12 @@ interface Options {
 export const addUserCreate: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('create')
-    .description('makes a person who may sign in; a password that is made is shown this once')
+    .description('creates a person who may sign in; a generated password is shown only once')
     .requiredOption('--email <email>', 'what the person signs in with', email)
     .option('--name <name>', 'what the person is called (default: the e-mail)')
     .option('--account <slug>', 'a company the person belongs to')
-    .option('--admin', 'the person sees to its API keys and everybody’s connections')
-    .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option('--admin', 'makes the person an administrator, who manages API keys and all connections')
+    .option('--password-stdin', 'read the password from standard input instead of generating one')
     .action((options: Options) =>
       onDatabase(async ({ database }) => {
         if (options.admin && !options.account)

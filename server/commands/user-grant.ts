@@ -1,5 +1,5 @@
 // `albaran user grant`
-import { grantCompany } from '../../platform/users.ts';
+import { grantCompany } from '../../platform/identity/users.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { email, userOf } from './user-options.ts';
@@ -7,10 +7,13 @@ import { email, userOf } from './user-options.ts';
 export const addUserGrant: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('grant')
-    .description('takes a person into a company, or changes what they may do there')
+    .description('adds a person to a company, or changes their role there')
     .requiredOption('--email <email>', 'the person', email)
     .requiredOption('--account <slug>', 'the company')
-    .option('--admin', 'the person sees to its API keys and everybody’s connections; left out, they don’t')
+    .option(
+      '--admin',
+      'makes the person an administrator, who manages API keys and all connections (default: a member)',
+    )
     .action((options: { email: string; account: string; admin?: boolean }) =>
       onDatabase(async ({ database }) => {
         const [user, company] = [await userOf(database, options.email), await companyOf(database, options.account)];

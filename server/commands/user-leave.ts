@@ -1,5 +1,5 @@
 // `albaran user leave`
-import { leaveCompany } from '../../platform/users.ts';
+import { leaveCompany } from '../../platform/identity/users.ts';
 import { type AddCommand, commandAuthor } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { email, userOf } from './user-options.ts';
@@ -7,7 +7,7 @@ import { email, userOf } from './user-options.ts';
 export const addUserLeave: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('leave')
-    .description('takes a person out of a company, and ends what they authorised there')
+    .description('removes a person from a company and ends their authorizations there')
     .requiredOption('--email <email>', 'the person', email)
     .requiredOption('--account <slug>', 'the company')
     .action((options: { email: string; account: string }) =>

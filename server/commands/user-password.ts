@@ -1,14 +1,14 @@
 // `albaran user password`
-import { setPassword } from '../../platform/users.ts';
+import { setPassword } from '../../platform/identity/users.ts';
 import { type AddCommand, commandAuthor, fields } from '../command.ts';
 import { email, passwordOf, userOf } from './user-options.ts';
 
 export const addUserPassword: AddCommand = (parent, { onDatabase }) =>
   parent
     .command('password')
-    .description('gives a person another password and ends their sessions')
+    .description('sets a new password for a person and ends their sessions')
     .requiredOption('--email <email>', 'the person', email)
-    .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option('--password-stdin', 'read the password from standard input instead of generating one')
     .action((options: { email: string; passwordStdin?: boolean }) =>
       onDatabase(async ({ database }) => {
         const user = await userOf(database, options.email);

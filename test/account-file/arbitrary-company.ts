@@ -1,5 +1,5 @@
-// Any company that the account file can hold: a few records of every collection, naming each other at random, fields left
-// out, null or filled in.
+// Arbitrary companies for property tests: a few records of every collection with random references between them, and fields
+// left out, null or filled in.
 import fc from 'fast-check';
 import type { FileRecord } from '../helpers/world.ts';
 
@@ -12,13 +12,18 @@ const word = fc
   )
   .map((text) => text.replaceAll('\0', '').trim())
   .filter((text) => text !== '' && !text.startsWith('@'));
+const local = fc.oneof(
+  fc.emailAddress().map((address) => address.split('@')[0]),
+  fc.constantFrom('josé', 'X+y', '用户'),
+);
+const domain = fc.oneof(fc.domain(), fc.constantFrom('ñandu.es', 'Ñandú.es', 'localhost', '例子.广告'));
 const amount = fc.oneof(
   fc.integer({ min: -100_000, max: 100_000 }),
   fc.integer({ min: -1e9, max: 1e9 }).map((cents) => cents / 100),
   fc.integer({ min: -1e9, max: 1e9 }).map((millionths) => millionths / 1e6),
 );
 const day = fc.integer({ min: 0, max: 1200 }).map((days) => Temporal.PlainDate.from('2023-12-20').add({ days }));
-// The hours of clock changes come often.
+// Hours of clock changes are frequent.
 const hour = fc.oneof(fc.constantFrom('00', '01', '02', '03'), fc.integer({ min: 0, max: 23 }).map(twoDigits));
 const changes = fc.constantFrom('2024-03-31', '2024-10-27', '2024-11-03', '2024-03-10', '2025-04-06', '2025-10-05');
 
@@ -30,6 +35,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   const records: FileRecord[] = [];
   const refs = new Map<string, FileRecord[]>();
   const text = () => gen(() => word);
+  const email = () => `${gen(() => local)}@${gen(() => domain)}`;
   const number = () => gen(() => amount);
   const flip = () => gen(fc.boolean);
   const pick = <T>(list: readonly T[]): T => list[gen(fc.nat, { max: list.length - 1 })] as T;
@@ -42,11 +48,11 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     const fecha = flip() ? date() : gen(() => changes);
     const hora = `${gen(() => hour)}:${pick(['00', '15', '30', '45', '59'])}`;
     const local = Temporal.PlainDateTime.from(`${fecha}T${hora}`);
-    // Not one that the clocks skip.
+    // Not an hour that a clock change skips.
     return local.toZonedDateTime(zone).toPlainDateTime().toString().slice(0, 16).replace('T', ' ');
   };
   const instant = () => `${time()}:${twoDigits(gen(fc.nat, { max: 59 }))}`;
-  /** Leaves out some of the fields, and makes others null. */
+  /** Leaves out some of the fields and sets others to null. */
   const maybe = (fields: Record<string, unknown>) =>
     Object.fromEntries(
       Object.entries(fields).flatMap(([name, value]) => {
@@ -58,7 +64,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   const named = (coleccion: string) => (of(coleccion).length > 0 ? pick(of(coleccion)).ref : null);
   const inner = (make: (index: number) => object, max = 3) =>
     some((index) => ({ ref: `${index}${text()}`, ...make(index) }), max);
-  /** Records of a collection; some have a number, some are the service's own. */
+  /** Records of a collection, some with an id of their own. */
   const add = (coleccion: string, make: (index: number) => object, count = 2) => {
     const list = Array.from({ length: count }, (_, index): FileRecord => {
       const kind = gen(fc.nat, { max: 3 });
@@ -84,14 +90,23 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   const lines = (ownProject: boolean, more: () => object = () => ({})) =>
     some((index) => {
       const [startDate, endDate] = dates();
+      const cantidad = number();
+      const { descuento, ...others } = maybe({
+        ref: `${index}${text()}`,
+        descuento: number(),
+        iva: pick([0, 4, 10, 21, 5.5]),
+        cantidad_base_real: number(),
+      });
+      // The amount of a line is at most 10^9. W-08
+      const dearest = 9e8 / Math.max(1, Math.abs(cantidad * (1 - Number(descuento ?? 0) / 100)));
+      const price = number();
+      const importe_unitario = Math.abs(price) <= dearest ? price : Math.trunc(dearest * 1e6) / 1e6;
       return {
-        ...maybe({
-          ref: `${index}${text()}`,
-          descuento: number(),
-          iva: pick([0, 4, 10, 21, 5.5]),
-          cantidad_base_real: number(),
-        }),
-        ...{ descripcion: text(), cantidad: number(), importe_unitario: number() },
+        ...others,
+        ...(descuento === undefined ? {} : { descuento }),
+        descripcion: text(),
+        cantidad,
+        importe_unitario,
         ...product(),
         ...maybe({ descripcion_ampliada: pick([text(), ' ', `${text()}\n `]) }),
         ...(flip() ? { startDate, endDate } : {}),
@@ -105,24 +120,30 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   };
   const party = () => ({
     nombre_fiscal: text(),
-    ...maybe({ nombre_comercial: text(), cif: text(), email: text(), telefono: text(), movil: text() }),
+    ...maybe({ nombre_comercial: text(), cif: text(), email: email(), telefono: text(), movil: text() }),
   });
   const titled = () => ({ titulo: text() });
 
   records.push({
-    ...{ coleccion: 'cuenta', ref: text(), formato: 1, nombre: text(), zona_horaria: zone },
-    ...maybe({ cif: text(), stock_multiformato: flip(), cuota_por_minuto: 5 }),
+    coleccion: 'cuenta',
+    ref: text(),
+    formato: 1,
+    nombre: text(),
+    zona_horaria: zone,
+    ...maybe({ cif: text(), stock_multiformato: flip(), emision_automatica: flip() }),
   });
   add('tarifas', (index) => ({ tarifa: index + 1, ...maybe({ con_iva: flip() }) }), 3);
   for (const coleccion of ['departamentos', 'tipos_contrato', 'turnos']) add(coleccion, titled);
   add('empleados', () => ({
     nombre: text(),
-    ...maybe({ apellidos: text(), email: text(), activo: flip(), departamento: named('departamentos') }),
+    ...maybe({ apellidos: text(), email: email(), activo: flip(), departamento: named('departamentos') }),
   }));
   add('contratos', () => {
     const [fecha_alta, fecha_baja] = dates();
     return {
-      ...{ empleado: named('empleados'), tipo_contrato: named('tipos_contrato'), fecha_alta },
+      empleado: named('empleados'),
+      tipo_contrato: named('tipos_contrato'),
+      fecha_alta,
       ...maybe({ departamento: named('departamentos'), fecha_baja, fecha_fin_periodo_pruebas: date() }),
       ...maybe({ minimo_horas_dia_laborable: number(), modo_turno: text(), turno: named('turnos'), firmado: flip() }),
       ...maybe({ coste_hora: number(), coste_hora_pension: number(), coste_hora_ss: number() }),
@@ -136,7 +157,8 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   };
   add('calendario', away);
   add('ausencias', () => ({
-    ...{ empleado: named('empleados'), ...away() },
+    empleado: named('empleados'),
+    ...away(),
     ...maybe({ porcentaje_imputable: number(), [pick(['autorizada', 'rechazada'])]: true }),
   }));
   add('clientes', () => ({
@@ -179,7 +201,8 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...maybe({ variaciones: inner(() => ({ descripcion: text() })) }),
     ...maybe({
       formatos: inner(() => ({
-        ...{ titulo: text(), factor: Math.abs(number()) || 1 },
+        titulo: text(),
+        factor: Math.abs(number()) || 1,
         ...maybe({ peso_variable: flip(), venta: flip(), compra: flip(), defecto_venta: flip() }),
       })),
     }),
@@ -188,17 +211,20 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   add('canales', titled);
   add('motivos_perdida', () => ({ motivo: text() }));
   add('contactos', () =>
-    maybe({ nombre: text(), empresa: text(), email: text(), movil: text(), cliente: named('clientes') }),
+    maybe({ nombre: text(), empresa: text(), email: email(), movil: text(), cliente: named('clientes') }),
   );
   add('oportunidades', () => ({
-    ...{ titulo: text(), funnel: named('funnels'), etapa: 'e' },
+    titulo: text(),
+    funnel: named('funnels'),
+    etapa: 'e',
     ...maybe({ canal: named('canales'), contacto: named('contactos'), cliente: named('clientes') }),
     ...maybe({ estado: pick(['abierta', 'ganado', 'perdido']), motivo: named('motivos_perdida'), comentarios: text() }),
     ...maybe({ valor: number(), fecha_creacion: instant(), fecha_cierre: instant() }),
   }));
   add('estados_proyecto', titled);
   add('proyectos', () => ({
-    ...{ numero: text(), descripcion: text() },
+    numero: text(),
+    descripcion: text(),
     ...maybe({ cliente: named('clientes'), estado: named('estados_proyecto') }),
     ...maybe({ presupuesto_coste: number(), presupuesto_venta: number() }),
   }));
@@ -222,30 +248,41 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     const clocking = (local: string) => ({ fecha: local.slice(0, 10), hora: local.slice(11), metodo: text() });
     const [entrada = '', salida = ''] = [time(), time()].sort();
     return {
-      ...{ empleado: named('empleados'), entrada: clocking(entrada), ...maybe({ salida: clocking(salida) }) },
+      empleado: named('empleados'),
+      entrada: clocking(entrada),
+      ...maybe({ salida: clocking(salida) }),
       ...maybe({ proyecto: named('proyectos'), tarea: named('tareas'), maquina: named('maquinas') }),
       ...maybe({ pausa_minutos: Math.abs(number()), observaciones: text() }),
     };
   });
   const sale = (letter: string, index: number) => ({
-    ...{ fecha: date(), cliente: named('clientes') },
+    fecha: date(),
+    cliente: named('clientes'),
     ...maybe({ numero: pick([`${letter}2026-000${index + 1}`, `${index} ${text()}`]), concepto: text() }),
   });
   add('presupuestos', (index) => ({ ...sale('P', index), lineas: lines(true) }));
   add('adjuntos', () => ({
-    ...{ presupuesto: named('presupuestos'), nombre: text(), tipo_mime: text(), fecha_subida: instant() },
+    presupuesto: named('presupuestos'),
+    nombre: text(),
+    tipo_mime: text(),
+    fecha_subida: instant(),
     contenido: Buffer.from(gen(fc.uint8Array, { maxLength: 40 })).toString('base64'),
   }));
   add('recurrentes', () => {
     const [fecha_inicio, fecha_caducidad] = dates();
     return {
-      ...{ descripcion: text(), cliente: named('clientes'), fecha_creacion: date(), lineas: lines(true) },
+      descripcion: text(),
+      cliente: named('clientes'),
+      fecha_creacion: date(),
+      lineas: lines(true),
       periodicidad: pick(['semanal', 'quincenal', 'mensual', 'bimensual', 'trimestral', 'semestral', 'anual']),
-      ...maybe({ fecha_inicio, fecha_caducidad, ultima_facturacion: date(), meses_activos: [12, 1], dia_ancla: 31 }),
+      ...maybe({ fecha_inicio, fecha_caducidad, meses_activos: [12, 1], dia_ancla: 31, ciclos_saltados: [date()] }),
+      ...(flip() ? { ultima_facturacion: date(), ...maybe({ pendiente_desde: '1999-12-31' }) } : {}),
     };
   });
   add('albaranes', (index) => ({
-    ...{ ...sale('A', index), ...onProject() },
+    ...sale('A', index),
+    ...onProject(),
     ...maybe({
       observaciones: pick([text(), ` <b>${text()}</b>\n`]),
       promo_code: text(),
@@ -259,7 +296,8 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     const { articulo, variacion = null } = product();
     return {
       ...(articulo ? { articulo, variacion } : { articulo: named('articulos') }),
-      ...{ fecha: instant(), cantidad: number() },
+      fecha: instant(),
+      cantidad: number(),
       ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
       ...maybe({ factor: number() }),
     };
@@ -270,11 +308,17 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
   }));
   add('albaranes_compra', () => ({
-    ...{ fecha: date(), proveedor: named('proveedores'), ...maybe({ numero: text() }), ...onProject() },
+    fecha: date(),
+    proveedor: named('proveedores'),
+    ...maybe({ numero: text() }),
+    ...onProject(),
   }));
   add('subtipos_gasto', (index) => ({ subtipo: `${index}${text()}`, titulo: text() }));
   add('facturas_compra', () => ({
-    ...{ numero: text(), fecha: date(), proveedor: named('proveedores'), ...maybe({ subtipo: text() }) },
+    numero: text(),
+    fecha: date(),
+    proveedor: named('proveedores'),
+    ...maybe({ subtipo: text() }),
     ...onProject(() => maybe({ proviene_albaranes: flip() })),
     ...pick([
       maybe({ pagado: number() }),
@@ -293,7 +337,10 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...maybe({ iban: text(), saldo_inicial: number() }),
   }));
   add('movimientos_tesoreria', () => ({
-    ...{ cuenta: named('cuentas_tesoreria'), fecha: date(), concepto: text(), importe: number() },
+    cuenta: named('cuentas_tesoreria'),
+    fecha: date(),
+    concepto: text(),
+    importe: number(),
   }));
   return records;
 });

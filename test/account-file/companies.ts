@@ -1,10 +1,10 @@
-// Companies for tests of the account file: a database, no server; and all that a company's tables hold, to compare.
+// Companies for account file tests without a server: a database, and the content of a company's tables, to compare.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { exportAccountFile } from '../../entities/account-file/export.ts';
-import { AccountFileError, type ImportOptions, importAccountFile } from '../../entities/account-file/import.ts';
-import { createAccount, type NewAccount } from '../../entities/account-file/new-account.ts';
+import { exportAccountFile } from '../../account-file/export.ts';
+import { AccountFileError, type ImportOptions, importAccountFile } from '../../account-file/import.ts';
+import { createAccount, type NewAccount } from '../../account-file/new-account.ts';
 import { Database } from '../../platform/database.ts';
 import { poolerOptions } from '../helpers/pgbouncer.ts';
 import type { FileRecord } from '../helpers/world.ts';
@@ -16,7 +16,7 @@ export interface Row {
 export async function openCompanies() {
   const database = new Database({ url: inject('databaseUrl'), ...poolerOptions() });
   await database.prepareRole();
-  // The tests' own login sees every company.
+  // The tests' login sees every company.
   const admin = new pg.Pool({ connectionString: inject('databaseUrl'), max: 2 });
   const tables = await tablesOf(admin);
   const newSlug = () => `f-${randomUUID()}`;
@@ -32,9 +32,9 @@ export async function openCompanies() {
         id,
         slug,
         importLines,
-        /** Imports records; a `cuenta` goes before them unless they bring it. */
+        /** Imports records, after a `cuenta` unless they include one. */
         import: (records: readonly FileRecord[], more?: ImportOptions) => importLines(linesOf(records), more),
-        /** The problems that these records are refused with. */
+        /** The problems that refuse an import of these records. */
         async problems(records: readonly FileRecord[]) {
           return problemsOf(importLines(linesOf(records)));
         },
@@ -52,7 +52,7 @@ export async function openCompanies() {
           );
           return rows.map(({ row }) => row);
         },
-        /** Everything that the company has, save who wrote when: versions and moments of change included. */
+        /** All data of the company except versions and times of change. */
         async dump(): Promise<Record<string, string>> {
           const all: Record<string, string> = {};
           for (const { table, column } of tables) {
@@ -80,7 +80,7 @@ export const CUENTA: FileRecord = { coleccion: 'cuenta', ref: 'cuenta', nombre: 
 export const linesOf = (records: readonly FileRecord[]): string[] =>
   (records[0]?.coleccion === 'cuenta' ? records : [CUENTA, ...records]).map((record) => JSON.stringify(record));
 
-/** The problems that an import was refused with; none if it was not. */
+/** The problems that refused an import; none if it succeeded. */
 export async function problemsOf(imported: Promise<unknown>) {
   try {
     await imported;

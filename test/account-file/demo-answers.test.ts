@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { demoCompany } from '../../account-file/demo/index.ts';
+import { importAccountFile } from '../../account-file/import.ts';
 import { type Operation, operations } from '../../bridges/operations.ts';
-import { demoCompany } from '../../entities/account-file/demo/index.ts';
-import { importAccountFile } from '../../entities/account-file/import.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 
 const TODAY = '2026-03-10';
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a person would ask first: the last three months, and for what needs an id, the first there is. */
+/** Typical first questions: the last three months, and the first record there is where an id is needed. */
 function firstQuestion({ input, routes }: Operation): Record<string, unknown> {
   const asked = Object.keys(input.shape);
   const needed = routes[0]?.parameters ?? [];
-  // Of one record, which may be old, whatever there is where no dates are needed.
+  // Without dates if they are not required: the record may be old.
   const anytime = needed.length > 0 && z.safeParse(input.shape.fecha_inicio ?? z.never(), undefined).success;
   return {
     ...(asked.includes('fecha_inicio') && !anytime ? { fecha_inicio: '2026-01-01', fecha_fin: '2026-03-31' } : {}),
@@ -34,7 +34,7 @@ function firstQuestion({ input, routes }: Operation): Record<string, unknown> {
   };
 }
 
-/** The lists of an answer, however deep; a list that is empty shows nothing. */
+/** All lists of an answer, at any depth. An empty list shows nothing. */
 const listsIn = (value: unknown): unknown[][] =>
   Array.isArray(value)
     ? [value, ...value.slice(0, 3).flatMap(listsIn)]
@@ -45,10 +45,22 @@ const listsIn = (value: unknown): unknown[][] =>
 test.each(operations.filter(({ write }) => !write).map((operation) => [operation.path, operation] as const))(
   'the demo company has something to show for %s',
   async (_, operation) => {
-    const { status, body } = await demo.alias(operation.alias, firstQuestion(operation));
+    const question = firstQuestion(operation);
+    if ('proveedorId' in question) {
+      const { body } = await demo.get('/suppliers', { por_pagina: 1 });
+      question.proveedorId = body.data.proveedores[0].proveedorId;
+    }
+    const { status, body } = await demo.alias(operation.alias, question);
     expect([status, body.errorMsg]).toEqual([200, '']);
     const lists = listsIn(body.data);
     expect(JSON.stringify(body.data).length).toBeGreaterThan(60);
     if (lists.length > 0) expect(Math.max(...lists.map(({ length }) => length))).toBeGreaterThan(0);
   },
 );
+
+test('[PRO-01] the demo company has articles to order, and no service among them', async () => {
+  const { body } = await demo.get('/products', { bajo_minimo: true, por_pagina: 500 });
+  const families: string[] = body.data.articulos.map(({ familia }: { familia: { titulo: string } }) => familia.titulo);
+  expect(families.length).toBeGreaterThan(10);
+  expect(families).not.toContain('Mano de obra y servicios');
+});

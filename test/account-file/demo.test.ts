@@ -1,6 +1,7 @@
-// The demo company keeps every promise of the account file: order, references, numbers, sums, working time.
+// The demo company follows the rules of the account file: order, references, numbers, sums, working time.
 import { describe, expect, test } from 'vitest';
-import { demoCompany } from '../../entities/account-file/demo/index.ts';
+import { demoCompany } from '../../account-file/demo/index.ts';
+import { TRADES, WORKS } from '../../account-file/demo/names-and-places.ts';
 
 type Texts =
   | 'coleccion'
@@ -10,13 +11,31 @@ type Texts =
   | 'fecha_inicio'
   | 'fecha_fin'
   | 'fecha_alta'
+  | 'fecha_creacion'
+  | 'fecha_cierre'
+  | 'fecha_subida'
+  | 'startDate'
+  | 'endDate'
+  | 'descripcion'
+  | 'concepto'
+  | 'nombre_fiscal'
   | 'hora'
   | 'cliente';
-type Refs = 'empleado' | 'articulo' | 'formato' | 'variacion' | 'albaran' | 'linea' | 'funnel' | 'etapa';
+type Refs =
+  | 'familia'
+  | 'proyecto'
+  | 'empleado'
+  | 'articulo'
+  | 'formato'
+  | 'variacion'
+  | 'albaran'
+  | 'linea'
+  | 'funnel'
+  | 'etapa';
 type Codes = 'tipo' | 'subtipo' | 'modo';
 type Numbers = 'cantidad' | 'importe_unitario' | 'factor' | 'importe' | 'cobrado' | 'pagado';
 type Lists = 'lineas' | 'etapas' | 'formatos' | 'variaciones' | 'vencimientos';
-/** A record or an inner one, with the fields that are looked at; those of other collections are not there. */
+/** A record or inner record with the fields that tests look at; a collection has only its own. */
 interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, number>, Record<Lists, Item[]> {
   id?: number;
   entrada: Item;
@@ -35,7 +54,7 @@ const ORDER = `cuenta tarifas departamentos tipos_contrato turnos empleados cont
   proyectos estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes movimientos_stock facturas
   albaranes_compra subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`.split(/\s+/);
 
-// Fields that name a record, and the collection that it is in.
+// Fields that name a record, and the record's collection.
 const REFERENCES = `empleado empleados|responsable empleados|departamento departamentos|turno turnos
   tipo_contrato tipos_contrato|cliente clientes|proveedor proveedores|familia familias|articulo articulos|funnel funnels
   canal canales|motivo motivos_perdida|contacto contactos|proyecto proyectos|tarea tareas|maquina maquinas
@@ -54,7 +73,7 @@ const byRef = (name: string) => new Map(all(name).map((record) => [record.ref, r
 const has = (items: Item[] | undefined, ref: string) => items?.some((item) => item.ref === ref);
 const cents = (euros: number): number => Math.round(euros * 100);
 
-/** The total with VAT in cents; not the generator's way: quantities are whole or halves, so all is whole in 1/200 cents. */
+/** The total with VAT in cents. Unlike the generator: quantities are multiples of 1/2, so every amount is a whole 1/200 cent. */
 function totalOf(lines: readonly Item[]): number {
   const half = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
   const bases = new Map<number, number>();
@@ -212,5 +231,73 @@ describe('the demo company', () => {
     expect(wrong).toEqual([]);
     expect(all('fichajes').filter(({ salida }) => salida === null).length).toBeGreaterThan(3);
     expect(all('fichajes').some(({ entrada, salida }) => salida && salida.fecha > entrada.fecha)).toBe(true);
+  });
+
+  test.each([
+    ['2026-03-10', '09:30'],
+    ['2026-03-10', '03:00'],
+    ['2027-01-03', '12:00'],
+    ['2026-08-16', '23:00'],
+  ])('on %s at %s, has nothing that happened later, or on a Sunday', (today, time) => {
+    const company = demoCompany({ today: Temporal.PlainDate.from(today), time: Temporal.PlainTime.from(time) });
+    const DONE = ['fecha_creacion', 'fecha_cierre', 'fecha_subida', 'entrada', 'salida'];
+    const DATED = /^(albaranes|facturas|presupuestos|movimientos)/;
+    const late: string[] = [];
+    let looked = 0;
+    for (const { coleccion, ref, ...record } of company) {
+      const moments = Object.entries(record).flatMap(([field, value]) => {
+        if (!DONE.includes(field) && !(field === 'fecha' && DATED.test(`${coleccion}`))) return [];
+        if (typeof value === 'string') return [value];
+        const clocking = value as Item | null;
+        return clocking ? [`${clocking.fecha} ${clocking.hora}`] : [];
+      });
+      for (const moment of moments) {
+        looked++;
+        const sunday = Temporal.PlainDate.from(moment.slice(0, 10)).dayOfWeek === 7;
+        if (sunday || moment > `${today} ${time}`) late.push(`${coleccion} ${ref}: ${moment}`);
+      }
+    }
+    expect(late).toEqual([]);
+    expect(looked).toBeGreaterThan(25_000);
+  });
+
+  test('puts on a note or estimate what one trade works with, and on a work what its own does', () => {
+    const FAMILIES = { ele: 'CAB MEC CUA CAN ILU', fon: 'PEX PVC VAL SAN', cli: 'CAL CLI COB', sol: 'SOL CUA' };
+    const HOURS = { ele: /electri/, fon: /fontaner/, cli: /calefactor|climatización/, sol: /solar/ };
+    const [articles, projects] = [byRef('articulos'), byRef('proyectos')];
+    const tradeOf = (project: string) =>
+      TRADES.find((trade) => WORKS[trade].some((work) => projects.get(project)?.descripcion.startsWith(work)));
+    const fits = (trade: (typeof TRADES)[number], { articulo }: Item) => {
+      const { familia = '', descripcion = '' } = articles.get(articulo) ?? {};
+      if (descripcion.startsWith('Hora de')) return HOURS[trade].test(descripcion);
+      return familia === 'fam-SER' || FAMILIES[trade].split(' ').includes(familia.replace('fam-', ''));
+    };
+    let works = 0;
+    const wrong = ['albaranes', 'presupuestos', 'albaranes_compra'].flatMap(all).filter(({ proyecto, lineas }) => {
+      const work = lineas.map((line) => line.proyecto ?? proyecto).find(Boolean);
+      const trade = work && tradeOf(work);
+      if (trade) works++;
+      const goods = lineas.filter(({ articulo }) => articulo && articles.get(articulo)?.modo !== 'alquiler');
+      return !(trade ? [trade] : TRADES).some((one) => goods.every((line) => fits(one, line)));
+    });
+    expect(wrong).toEqual([]);
+    expect(works).toBeGreaterThan(200);
+  });
+
+  test('does no work of homes for firms, nor of firms for homes', () => {
+    const clients = byRef('clientes');
+    const firms = /nave|oficinas|local\b|agrícola|hotel|clínica/;
+    const homes = /vivienda|comunitaria|montantes|piscina/;
+    const texts = [
+      ...all('proyectos').map(({ cliente, descripcion }) => [cliente, descripcion]),
+      ...all('presupuestos').map(({ cliente, concepto }) => [cliente, concepto]),
+      ...all('recurrentes').map(({ cliente, descripcion }) => [cliente, descripcion]),
+    ].filter(([client]) => client);
+    const wrong = texts.filter(([client = '', text = '']) => {
+      const isFirm = clients.get(client)?.nombre_fiscal.includes(',') === true;
+      return (isFirm ? homes : firms).test(text);
+    });
+    expect(wrong).toEqual([]);
+    expect(texts.length).toBeGreaterThan(200);
   });
 });

@@ -1,9 +1,9 @@
-// A company leaves with everything it owns: what is exported makes the same company again, to the byte.
+// Export is complete: importing it makes the same company, and exporting that gives the same bytes.
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { demoCompany } from '../../entities/account-file/demo/index.ts';
-import { exportAccountFile } from '../../entities/account-file/export.ts';
-import { importAccountFile } from '../../entities/account-file/import.ts';
+import { demoCompany } from '../../account-file/demo/index.ts';
+import { exportAccountFile } from '../../account-file/export.ts';
+import { importAccountFile } from '../../account-file/import.ts';
 import { startServer } from '../helpers/world.ts';
 import { arbitraryCompany } from './arbitrary-company.ts';
 import { linesOf, openCompanies } from './companies.ts';
@@ -12,7 +12,7 @@ import { SAMPLE } from './sample.ts';
 const companies = await openCompanies();
 afterAll(() => companies[Symbol.asyncDispose]());
 
-/** What a company exports, once it has these lines, and what another does that has that export. */
+/** Exports a company with these lines, and exports a second one that imported the first export. */
 async function twice(lines: Iterable<string>) {
   const [acme, other] = [await companies.company(), await companies.company()];
   await acme.importLines(lines);
@@ -43,23 +43,43 @@ test('so is any company, and importing its own export changes nothing in it', as
 }, 60_000);
 
 test('collections come in the order of the format, records by number, with every field', async () => {
-  const acme = await companies.company();
+  const acme = await companies.company({ quotaPerMinute: 600 });
   await acme.import([...SAMPLE, { coleccion: 'empleados', ref: 'leo', id: 2, nombre: 'Leo' }]);
   const exported = (await acme.export()).map((text) => JSON.parse(text));
   const order = [...new Set(SAMPLE.map(({ coleccion }) => coleccion))];
   expect([...new Set(exported.map(({ coleccion }) => coleccion))]).toEqual(order);
   expect(exported[0]).toEqual({
-    ...{ coleccion: 'cuenta', ref: 'acme', id: null, formato: 1, nombre: 'Acme, S.L.', cif: 'B12345674' },
-    ...{ zona_horaria: 'Europe/Madrid', stock_multiformato: true, cuota_por_minuto: 600 },
+    coleccion: 'cuenta',
+    ref: 'acme',
+    id: null,
+    formato: 1,
+    nombre: 'Acme, S.L.',
+    cif: 'B12345674',
+    zona_horaria: 'Europe/Madrid',
+    stock_multiformato: true,
+    cuota_por_minuto: 600,
+    emision_automatica: true,
   });
   expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([
     {
-      ...{ coleccion: 'empleados', ref: 'leo', id: 2, nombre: 'Leo', apellidos: null, email: null },
-      ...{ activo: true, departamento: null },
+      coleccion: 'empleados',
+      ref: 'leo',
+      id: 2,
+      nombre: 'Leo',
+      apellidos: null,
+      email: null,
+      activo: true,
+      departamento: null,
     },
     {
-      ...{ coleccion: 'empleados', ref: 'ana', id: 11, nombre: 'Ana', apellidos: 'Núñez', email: 'Ana@acme.example' },
-      ...{ activo: true, departamento: 'taller' },
+      coleccion: 'empleados',
+      ref: 'ana',
+      id: 11,
+      nombre: 'Ana',
+      apellidos: 'Núñez',
+      email: 'Ana@acme.example',
+      activo: true,
+      departamento: 'taller',
     },
   ]);
 });
@@ -83,7 +103,7 @@ test('what was left out comes back as it counts: defaults, computed prices, due 
     proyecto: 'nave',
     lineas: [{ proyecto: null }, {}],
   });
-  // The opening movement follows from the stock.
+  // The opening movement is derived from the stock.
   expect(await acme.exported('movimientos_stock')).toMatchObject([{ ref: 'm1', cantidad: -198.5, linea: 'l1' }]);
 });
 
@@ -91,7 +111,11 @@ test('records that the service made travel too, under the ref @<id>', async () =
   await using server = await startServer();
   const { database } = server.service;
   const hilo = {
-    ...{ coleccion: 'articulos', ref: 'hilo', id: 5, descripcion: 'Hilo', stock: 10 },
+    coleccion: 'articulos',
+    ref: 'hilo',
+    id: 5,
+    descripcion: 'Hilo',
+    stock: 10,
     precios: [{ tarifa: 1, precio: 0.123457 }],
     formatos: [{ ref: 'b', titulo: 'Bobina', factor: 333.333333, defecto_venta: true }],
   };
@@ -117,14 +141,14 @@ test('records that the service made travel too, under the ref @<id>', async () =
 
   const first = await Array.fromAsync(exportAccountFile(database, acme.id));
   const move = first.map((text) => JSON.parse(text)).find(({ coleccion }) => coleccion === 'movimientos_stock');
-  // More decimals than a file may have of what people write.
+  // More decimals than the file allows in entered numbers.
   expect(move).toMatchObject({ ref: `@${move.id}`, cantidad: -0.000999999999, linea: expect.stringMatching(/^@\d+$/) });
   expect(await importAccountFile(database, acme.id, first)).toMatchObject({ created: 0, changed: 0 });
 
   const other = await server.company();
   await importAccountFile(database, other.id, first);
   expect(await Array.fromAsync(exportAccountFile(database, other.id))).toEqual(first);
-  // Numbers go on after those that came along.
+  // Assigned ids follow the imported ones.
   const [[, note]] = writes;
   expect((await other.post('/delivery-notes', note)).body).toMatchObject({ errorCode: 200 });
 });
@@ -150,7 +174,7 @@ test('whoever stops reading an export ends its transaction', async () => {
       break;
     }
   }
-  // None of the pool's ten connections is held any more.
+  // All of the pool's ten connections are free again.
   const reads = Array.from({ length: 10 }, () =>
     companies.database.transaction(acme.id, {}, (db) =>
       db.selectFrom('accounts').select('id').where('id', '=', acme.id).execute(),

@@ -1,6 +1,8 @@
-// What an account file does to a company: matching, defaults, what follows from the records, and what is refused.
+// Importing an account file: matching, defaults, derived data and refusals.
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { linesOf as readLines } from '../../account-file/lines.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import type { FileRecord } from '../helpers/world.ts';
 import { CUENTA, linesOf, openCompanies, problemsOf } from './companies.ts';
 import { SAMPLE } from './sample.ts';
@@ -12,12 +14,29 @@ const ana: FileRecord = { coleccion: 'empleados', ref: 'ana', nombre: 'Ana' };
 const bar: FileRecord = { coleccion: 'clientes', ref: 'bar', nombre_fiscal: 'Bar' };
 const line = { descripcion: 'Trabajo', cantidad: 1, importe_unitario: 10 };
 const note = (ref: string, more: object = {}): FileRecord => ({
-  ...{ coleccion: 'albaranes', ref, fecha: '2026-01-15', cliente: 'bar', lineas: [line] },
+  coleccion: 'albaranes',
+  ref,
+  fecha: '2026-01-15',
+  cliente: 'bar',
+  lineas: [line],
+  ...more,
+});
+const service = (more: object): FileRecord => ({
+  coleccion: 'recurrentes',
+  ref: 's',
+  descripcion: 'Cuota',
+  cliente: 'bar',
+  periodicidad: 'mensual',
+  fecha_creacion: '2026-01-01',
+  lineas: [line],
   ...more,
 });
 const clocking = (local: string) => ({ fecha: local.slice(0, 10), hora: local.slice(11), metodo: 'app' });
 const entry = (ref: string, entrada: string, salida: string | null): FileRecord => ({
-  ...{ coleccion: 'fichajes', ref, empleado: 'ana', entrada: clocking(entrada) },
+  coleccion: 'fichajes',
+  ref,
+  empleado: 'ana',
+  entrada: clocking(entrada),
   salida: salida && clocking(salida),
 });
 
@@ -27,7 +46,7 @@ describe('matching', () => {
     const first = await acme.import(SAMPLE);
     expect(first).toMatchObject({ records: SAMPLE.length });
     const before = await acme.dump();
-    expect(await acme.import(SAMPLE)).toEqual({ records: SAMPLE.length, created: 0, changed: 0 });
+    expect(await acme.import(SAMPLE)).toEqual({ records: SAMPLE.length, created: 0, changed: 0, notices: [] });
     expect(await acme.dump()).toEqual(before);
   });
 
@@ -36,7 +55,12 @@ describe('matching', () => {
     const leo = { ...ana, ref: 'leo', nombre: 'Leo' };
     await acme.import([ana, leo]);
     await other.import([ana, leo]);
-    expect(await acme.import([{ ...ana, nombre: 'Anabel' }, leo])).toEqual({ records: 3, created: 0, changed: 1 });
+    expect(await acme.import([{ ...ana, nombre: 'Anabel' }, leo])).toEqual({
+      records: 3,
+      created: 0,
+      changed: 1,
+      notices: [],
+    });
     expect(await acme.rows('employees')).toMatchObject([
       { ref: 'ana', first_name: 'Anabel', search: 'anabel', version: 2 },
       { ref: 'leo', first_name: 'Leo', version: 1 },
@@ -102,13 +126,15 @@ describe('matching', () => {
   test('lines without ref are matched by their place, stages by their ref; what is left out goes', async () => {
     const acme = await companies.company();
     const funnel = (...refs: string[]) => ({
-      ...{ coleccion: 'funnels', ref: 'f', titulo: 'Ventas' },
+      coleccion: 'funnels',
+      ref: 'f',
+      titulo: 'Ventas',
       etapas: refs.map((ref) => ({ ref, titulo: ref })),
     });
     await acme.import([funnel('a', 'b', 'c'), bar, note('n', { lineas: [line, { ...line, cantidad: 2 }] })]);
     const [stages, lines] = [await acme.rows('funnel_stages'), await acme.rows('delivery_note_lines')];
     const again = await acme.import([funnel('c', 'a'), bar, note('n', { lineas: [{ ...line, cantidad: 5 }] })]);
-    expect(again).toEqual({ records: 4, created: 0, changed: 2 });
+    expect(again).toEqual({ records: 4, created: 0, changed: 2, notices: [] });
     expect(await acme.rows('funnel_stages')).toMatchObject([
       { id: stages[0]?.id, ref: 'a', position: 2 },
       { id: stages[2]?.id, ref: 'c', position: 1 },
@@ -119,14 +145,19 @@ describe('matching', () => {
   test('a stage that an opportunity is in cannot go', async () => {
     const acme = await companies.company();
     const funnel = (...refs: string[]) => ({
-      ...{ coleccion: 'funnels', ref: 'f', titulo: 'Ventas' },
+      coleccion: 'funnels',
+      ref: 'f',
+      titulo: 'Ventas',
       etapas: refs.map((ref) => ({ ref, titulo: ref })),
     });
     const opportunity = { coleccion: 'oportunidades', ref: 'o', titulo: 'O', funnel: 'f', etapa: 'b' };
     await acme.import([funnel('a', 'b'), opportunity]);
     expect(await acme.problems([ana, funnel('a')])).toEqual([
       {
-        ...{ line: 3, coleccion: 'funnels', ref: 'f', campo: 'etapas' },
+        line: 3,
+        coleccion: 'funnels',
+        ref: 'f',
+        campo: 'etapas',
         mensaje: 'falta uno que otros registros nombran: no se puede quitar',
       },
     ]);
@@ -163,15 +194,18 @@ describe('a new company', () => {
     expect(await acme.rows('price_lists')).toMatchObject([{ number: 1, with_vat: true }]);
     const types = (await acme.rows('day_types')).map(({ code, title }) => [code, title]);
     expect(Object.fromEntries(types)).toEqual({
-      ...{ festivo: 'Festivo', vacaciones: 'Vacaciones', cierre: 'Cierre de empresa' },
-      ...{ baja: 'Baja médica', permiso: 'Permiso' },
+      festivo: 'Festivo',
+      vacaciones: 'Vacaciones',
+      cierre: 'Cierre de empresa',
+      baja: 'Baja médica',
+      permiso: 'Permiso',
     });
   });
 
   test('gives its standard records the ref and the number of the imported ones', async () => {
     const acme = await companies.company();
     const types = await acme.rows('day_types');
-    // Of another type here: numbers change places.
+    // The types differ here: the ids swap.
     const [first, second] = types;
     await acme.import([
       { coleccion: 'tarifas', ref: 'general', id: 4, tarifa: 1, con_iva: false },
@@ -196,11 +230,11 @@ describe('a new company', () => {
     ).rejects.toThrow('+01:00 no es el nombre de una zona horaria');
   });
 
-  test('gets its name, tax id, time zone, formats and quota from `cuenta`', async () => {
+  test('gets its name, tax id, time zone and formats from `cuenta`', async () => {
     const acme = await companies.company();
     await acme.import(SAMPLE);
     const { accounts } = await acme.dump();
-    expect(accounts).toContain(`${acme.id},acme,${acme.slug},"Acme, S.L.",B12345674,Europe/Madrid,t,600,2,`);
+    expect(accounts).toContain(`${acme.id},acme,${acme.slug},"Acme, S.L.",B12345674,Europe/Madrid,t,,2,`);
   });
 
   test('notes each import in the audit', async () => {
@@ -288,7 +322,7 @@ describe('times', () => {
       { coleccion: 'oportunidades', ref: 'o', titulo: 'O', funnel: 'f', etapa: 'e' },
     ];
     await acme.import(records);
-    // In the second of two hours that look the same.
+    // In the second of two hours with the same local time.
     await companies.database.transaction(acme.id, { write: true }, (db) =>
       db
         .updateTable('opportunities')
@@ -363,7 +397,11 @@ describe('articles', () => {
   const movements = async (acme: Awaited<ReturnType<typeof companies.company>>) =>
     (await acme.rows('stock_movements')).map(({ quantity, opening }) => [quantity, opening]);
   const move = (ref: string, cantidad: number): FileRecord => ({
-    ...{ coleccion: 'movimientos_stock', ref, articulo: 'hilo', fecha: '2026-01-15 10:00:00', cantidad },
+    coleccion: 'movimientos_stock',
+    ref,
+    articulo: 'hilo',
+    fecha: '2026-01-15 10:00:00',
+    cantidad,
   });
 
   test('the stock of an article for sale is the sum of its movements, an opening one included', async () => {
@@ -436,7 +474,12 @@ describe('documents', () => {
   test('numbers given later go on after the imported ones', async () => {
     const acme = await companies.company();
     const numbered = (coleccion: string, ref: string, numero: string, fecha: string) => ({
-      ...{ coleccion, ref, numero, fecha, cliente: 'bar', lineas: [] },
+      coleccion,
+      ref,
+      numero,
+      fecha,
+      cliente: 'bar',
+      lineas: [],
     });
     await acme.import([
       bar,
@@ -519,8 +562,14 @@ describe('documents', () => {
     ];
     const supplier = { coleccion: 'proveedores', ref: 'pro', nombre_fiscal: 'Pro' };
     const purchase = (pagado: number) => ({
-      ...{ coleccion: 'facturas_compra', ref: 'g', numero: '1', fecha: '2026-02-01', proveedor: 'pro', lineas: [] },
-      ...{ pagado, vencimientos },
+      coleccion: 'facturas_compra',
+      ref: 'g',
+      numero: '1',
+      fecha: '2026-02-01',
+      proveedor: 'pro',
+      lineas: [],
+      pagado,
+      vencimientos,
     });
     expect(await acme.problems([supplier, purchase(0.4)])).toMatchObject([{ campo: 'vencimientos' }]);
     expect(await acme.import([supplier, purchase(0.3)])).toMatchObject({ created: 2 });
@@ -529,7 +578,11 @@ describe('documents', () => {
 
 describe('what is refused', () => {
   const contract: FileRecord = {
-    ...{ coleccion: 'contratos', ref: 'c', empleado: 'ana', tipo_contrato: 't', fecha_alta: '2026-01-01' },
+    coleccion: 'contratos',
+    ref: 'c',
+    empleado: 'ana',
+    tipo_contrato: 't',
+    fecha_alta: '2026-01-01',
   };
   const type = { coleccion: 'tipos_contrato', ref: 't', titulo: 'T' };
   const funnel = { coleccion: 'funnels', ref: 'f', titulo: 'F', etapas: [{ ref: 'e', titulo: 'E' }] };
@@ -555,6 +608,26 @@ describe('what is refused', () => {
       { campo: 'coleccion', mensaje: expect.stringContaining('no es una colección') },
     ],
     ['an unknown field', [{ ...ana, sueldo: 1 }], { campo: 'sueldo', mensaje: 'no es un campo de esta colección' }],
+    [
+      'renewals left due from a day that is not before the last invoicing',
+      [bar, service({ ultima_facturacion: '2026-03-01', pendiente_desde: '2026-03-01' })],
+      { campo: 'pendiente_desde', mensaje: 'se esperaba una fecha anterior a ultima_facturacion' },
+    ],
+    [
+      'renewals left due without any invoicing',
+      [bar, service({ pendiente_desde: '2026-03-01' })],
+      { campo: 'pendiente_desde', mensaje: expect.stringContaining('ultima_facturacion') },
+    ],
+    [
+      'a cycle skipped twice',
+      [bar, service({ ciclos_saltados: ['2026-03-01', '2026-02-01', '2026-03-01'] })],
+      { campo: 'ciclos_saltados', mensaje: 'hay fechas repetidas' },
+    ],
+    [
+      'a skipped cycle on no day',
+      [bar, service({ ciclos_saltados: ['2026-02-30'] })],
+      { campo: 'ciclos_saltados[0]', mensaje: expect.anything() },
+    ],
     [
       'an unknown field of a line',
       [bar, note('n', { lineas: [{ ...line, importe: 1 }] })],
@@ -719,6 +792,23 @@ describe('what is refused', () => {
       ],
       { campo: 'contenido', mensaje: 'se esperaba base64 con su relleno' },
     ],
+    [
+      '[FAIR-03] an attachment of more than 20 MB',
+      [
+        bar,
+        { coleccion: 'presupuestos', ref: 'p', fecha: '2026-01-01', cliente: 'bar', lineas: [] },
+        {
+          coleccion: 'adjuntos',
+          ref: 'a',
+          presupuesto: 'p',
+          nombre: 'a',
+          tipo_mime: 'a/b',
+          fecha_subida: '2026-01-01 00:00:00',
+          contenido: Buffer.alloc(20 * 1024 ** 2 + 1).toString('base64'),
+        },
+      ],
+      { campo: 'contenido', mensaje: 'no puede pasar de 20 MB' },
+    ],
     ['a second `cuenta`', [CUENTA, ana, CUENTA], { campo: 'coleccion', mensaje: 'ya hay un registro de cuenta' }],
     ['a `cuenta` that is not first', [CUENTA], { campo: 'coleccion', mensaje: 'ya hay un registro de cuenta' }],
     [
@@ -816,8 +906,85 @@ test('a file is read as a stream, with progress', async () => {
   }
   const seen: number[] = [];
   const result = await acme.importLines(lines(), { onProgress: (records) => seen.push(records) });
-  expect(result).toEqual({ records: 2501, created: 2500, changed: 0 });
+  expect(result).toEqual({ records: 2501, created: 2500, changed: 0, notices: [] });
   expect(seen).toEqual([...seen].sort((one, other) => one - other));
   expect(seen.length).toBeGreaterThan(1);
   expect(seen.at(-1)).toBe(2501);
+});
+
+test('no file sets the quota of its company: it stays, and who imports is told', async () => {
+  const acme = await companies.company({ quotaPerMinute: 600 });
+  const file = (cuota_por_minuto?: number | null) => [
+    { coleccion: 'cuenta', ref: 'acme', nombre: 'Acme', cuota_por_minuto },
+  ];
+  const quota = async () => (await acme.exported('cuenta'))[0]?.cuota_por_minuto;
+  expect(await acme.import(file(1_000_000))).toEqual({
+    records: 1,
+    created: 0,
+    changed: 1,
+    notices: [
+      'cuota_por_minuto (1000000) is left aside: no file sets a quota, `albaran account set --quota 1000000` does',
+    ],
+  });
+  expect(await quota()).toBe(600);
+  // Neither its own export nor a file without the field changes it.
+  for (const given of [600, null, undefined]) {
+    expect(await acme.import(file(given))).toEqual({ records: 1, created: 0, changed: 0, notices: [] });
+    expect(await quota()).toBe(600);
+  }
+  expect(await acme.problems(file(0))).toHaveLength(1);
+});
+
+describe('[FAIR-03] a line is at most 32 MB', () => {
+  const MB = 1024 ** 2;
+  const piece = Buffer.from('x'.repeat(64 * 1024));
+  /** A file of these texts; a number stands for as many megabytes without a line end. */
+  const file = (...parts: (string | number)[]) =>
+    Readable.from(
+      parts.flatMap((part) => (typeof part === 'string' ? [Buffer.from(part)] : Array(part * 16).fill(piece))),
+    );
+
+  test('an attachment of 20 MB fits, and comes out again as it went in', async () => {
+    const acme = await companies.company();
+    const content = Buffer.alloc(20 * MB, 'albarán');
+    await acme.importLines(
+      readLines(
+        Readable.from([
+          `${linesOf([
+            bar,
+            { coleccion: 'presupuestos', ref: 'p', fecha: '2026-01-01', cliente: 'bar', lineas: [] },
+            {
+              coleccion: 'adjuntos',
+              ref: 'a',
+              presupuesto: 'p',
+              nombre: 'a',
+              tipo_mime: 'a/b',
+              fecha_subida: '2026-01-01 00:00:00',
+              contenido: content.toString('base64'),
+            },
+          ]).join('\n')}\n`,
+        ]).map((text: string) => Buffer.from(text)),
+      ),
+    );
+    const [exported] = await acme.exported('adjuntos');
+    expect(exported?.contenido === content.toString('base64')).toBe(true);
+  });
+
+  test('a longer one is an error by its number, beside the others of the file', async () => {
+    const acme = await companies.company();
+    const text = file(`${JSON.stringify(CUENTA)}\n`, 40, '\n', `${JSON.stringify({ ...ana, nombre: 7 })}\n`, 33);
+    expect(await problemsOf(acme.importLines(readLines(text)))).toEqual([
+      { line: 2, coleccion: '', ref: '', campo: '', mensaje: 'la línea pasa de 32 MB' },
+      expect.objectContaining({ line: 3, campo: 'nombre' }),
+      { line: 4, coleccion: '', ref: '', campo: '', mensaje: 'la línea pasa de 32 MB' },
+    ]);
+  });
+
+  test('and of it no more is held than shows that it is', async () => {
+    const lengths = [];
+    for await (const text of readLines(file('ñ\n', 200, '\nend'))) lengths.push(text.length);
+    expect(lengths).toEqual([1, expect.any(Number), 3]);
+    expect(lengths[1]).toBeGreaterThan(32 * MB);
+    expect(lengths[1]).toBeLessThanOrEqual(33 * MB);
+  });
 });

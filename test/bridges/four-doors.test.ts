@@ -1,4 +1,4 @@
-// Every operation by every door, on the same data: REST v1, the v0 alias, the typed client over tRPC, and a real MCP client.
+// Every operation through every interface, on the same data: REST v1, the v0 alias, the typed client over tRPC and an MCP client.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 type Input = Record<string, unknown>;
 
-/** What a caller gets as `data`, by each door. */
+/** The `data` of an answer through each interface. */
 const doors = {
   async v1({ routes: [route] }: Operation, company: Company, input: Input) {
     if (!route) throw new Error('An operation without a path');
@@ -61,7 +61,7 @@ function dataOf({ status, body }: Answer) {
   return body.data;
 }
 
-/** The answer without what differs from one call, or one company, to the next: new ids, sealed ids, what is left of the quota. */
+/** The answer without what differs between calls or companies: new ids, sealed ids and the remaining quota. */
 const alike = (data: unknown, fresh: boolean): unknown =>
   JSON.parse(
     JSON.stringify(data, (name, value) => {
@@ -78,9 +78,11 @@ describe('[VER-01] [MCP-01] the same answer by every door:', () => {
     for (const [name, door] of Object.entries(doors)) {
       const company = operation.write ? await newCompany() : reader;
       const data = await door(operation, company, structuredClone(examples[operation.path] ?? {}));
-      // MCP has no room for a bare value: it stands in `data`.
-      const bare =
-        name === 'mcp' && Object.keys(Object(data)).join() === 'data' ? Reflect.get(Object(data), 'data') : data;
+      // MCP answers objects only: a bare value is in `data`. Where callers see no headers, the answer has `existente`. W-03
+      const keys = Object.keys(Object(data)).join();
+      const inData = (name === 'mcp' && keys === 'data') || (operation.existing && name !== 'v1' && name !== 'v0');
+      expect(keys === 'data,existente').toBe(inData && operation.existing);
+      const bare = inData ? Reflect.get(Object(data), 'data') : data;
       answers[name] = alike(bare, operation.write);
     }
     expect(answers.v1).toBeTruthy();

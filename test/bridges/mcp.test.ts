@@ -1,17 +1,10 @@
-// The connector, with the two clients that hosts run: the SDK of the 2025 revisions and the one of 2026-07-28.
+// The connector with the SDK clients that hosts use: that of the 2025 revisions and that of 2026-07-28.
 import { request } from 'node:http';
-import {
-  Client,
-  type CallToolResult as ModernResult,
-  StreamableHTTPClientTransport,
-  type Tool,
-} from '@modelcontextprotocol/client';
-import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TOOL_PAGE_SIZE, tools } from '../../bridges/mcp/tools.ts';
 import { type Operation, operations } from '../../bridges/operations.ts';
+import { choices } from '../../scripts/tools.ts';
+import { ERAS, modern, type Session } from '../helpers/mcp-session.ts';
 import { type Company, type FileRecord, type Server, startServer, TestClock } from '../helpers/world.ts';
 
 const UNAUTHORIZED = 'Error on service call: API key authentication required';
@@ -29,7 +22,7 @@ const FUNNEL: FileRecord[] = [
   { coleccion: 'funnels', ref: 'ventas', titulo: 'Ventas', etapas: [{ ref: 'nuevo', titulo: 'Nuevo' }] },
 ];
 
-/** What every message of 2026-07-28 carries. */
+/** Fields of every message of 2026-07-28. */
 const _meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -42,59 +35,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a host sees of a call. */
-interface Result {
-  isError: boolean;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: structured content is JSON of no known shape; tests look into it freely
-  data: any;
-}
-
-interface Session extends AsyncDisposable {
-  /** The protocol revision agreed on. */
-  revision(): string | undefined;
-  tools(): Promise<Pick<Tool, 'name' | 'title'>[]>;
-  call(name: string, args?: Record<string, unknown>): Promise<Result>;
-}
-
 type Connect = (headers: Record<string, string>, path?: string, url?: string) => Promise<Session>;
 
-const result = ({ isError = false, content, structuredContent }: ModernResult): Result => ({
-  isError,
-  text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
-  data: structuredContent,
-});
+const connecting =
+  (connect: (typeof ERAS)[number][1]): Connect =>
+  (headers, path = '/mcp/', url = server.url) =>
+    connect(url + path, headers);
 
-async function legacy(headers: Record<string, string>, path = '/mcp/', url = server.url): Promise<Session> {
-  const client = new LegacyClient({ name: 'test', version: '1' });
-  const transport = new LegacyTransport(new URL(url + path), { requestInit: { headers } });
-  await client.connect(transport);
-  return {
-    revision: () => transport.protocolVersion,
-    tools: async () => (await client.listTools()).tools,
-    call: async (name, args) =>
-      result(CallToolResultSchema.parse(await client.callTool({ name, ...(args && { arguments: args }) }))),
-    [Symbol.asyncDispose]: () => client.close(),
-  };
-}
-
-async function modern(headers: Record<string, string>, path = '/mcp/', url = server.url): Promise<Session> {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url + path), { requestInit: { headers } }));
-  return {
-    revision: () => client.getNegotiatedProtocolVersion(),
-    tools: async () => (await client.listTools()).tools,
-    call: async (name, args) => result(await client.callTool({ name, ...(args && { arguments: args }) })),
-    [Symbol.asyncDispose]: () => client.close(),
-  };
-}
-
-const ERAS: [string, Connect][] = [
-  ['2025-11-25', legacy],
-  ['2026-07-28', modern],
-];
-
-/** One POST as it goes over the wire, for what clients don't do. */
+/** One raw POST, for requests that the clients don't send. */
 async function post(headers: Record<string, string>, body: unknown, path = '/mcp/', url = server.url) {
   const response = await fetch(url + path, {
     method: 'POST',
@@ -105,7 +53,7 @@ async function post(headers: Record<string, string>, body: unknown, path = '/mcp
   const messages = text.startsWith('event:')
     ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
     : [text === '' ? null : JSON.parse(text)].flat();
-  return { status: response.status, headers: response.headers, message: messages[0], messages };
+  return { status: response.status, headers: response.headers, message: messages[0], messages, text };
 }
 
 const toolCall = (id: number, name: string, args = {}) => ({
@@ -116,7 +64,9 @@ const toolCall = (id: number, name: string, args = {}) => ({
 });
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-describe.each(ERAS)('a client of %s', (revision, connect) => {
+describe.each(ERAS)('a client of %s', (revision, connectTo) => {
+  const connect = connecting(connectTo);
+
   test('[MCP-03] shakes hands, lists and calls with the key of the company', async () => {
     const acme = await server.company(STAFF);
     await using host = await connect(acme.headers);
@@ -173,7 +123,7 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
     const both = await host.call('consultar_fichajes', { fecha_inicio: 'ayer', fecha_fin: 3 });
     expect(both.isError).toBe(true);
     expect(both.text).toContain('- fecha_inicio: se esperaba una fecha real AAAA-MM-DD');
-    expect(both.text).toContain('- fecha_fin: se esperaba un texto');
+    expect(both.text).toContain('- fecha_fin: se esperaba una fecha real AAAA-MM-DD');
     const none = await host.call('consultar_fichajes');
     expect(none.text).toContain('- fecha_inicio: es obligatorio');
     const one = await host.call('consultar_fichajes', { ...JANUARY, pagina: '2' });
@@ -208,20 +158,37 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
     await expect(host.call('borrar_todo')).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('[LIM-01] tools/call counts one and tools/list none; spent, the result says how long to wait', async () => {
+  test('[FAIR-05] [LIM-01] lists count as calls do; spent, they are refused, and a call says how long to wait', async () => {
     await using quiet = await startServer({ clock: new TestClock('2026-03-01T10:00:20Z') });
-    const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 3 } });
+    const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 8 } });
     await using host = await connect(acme.headers, '/mcp/', quiet.url);
-    for (let times = 0; times < 5; times++) await host.tools();
     expect(await host.call('consultar_fichajes', JANUARY)).toMatchObject({ isError: false });
-    expect((await acme.get('/employees/times', JANUARY)).status).toBe(200);
-    expect(await host.call('consultar_fichajes', JANUARY)).toMatchObject({ isError: false });
+    const lists = async () => {
+      for (let times = 0; times < 8; times++) await host.tools();
+    };
+    await expect(lists()).rejects.toThrow('La empresa ha gastado su cuota de 8 llamadas por minuto');
     const { isError, text } = await host.call('consultar_fichajes', JANUARY);
     expect(isError).toBe(true);
     expect(text).toBe(
-      'La empresa ha gastado su cuota de 3 llamadas por minuto\nSe puede repetir la llamada dentro de 40 s.',
+      'La empresa ha gastado su cuota de 8 llamadas por minuto\nSe puede repetir la llamada dentro de 40 s.',
     );
     expect((await acme.get('/employees/times', JANUARY)).status).toBe(429);
+  });
+
+  test('[W-03] crear_contacto says in its answer whether the contact was there; a replay is marked', async () => {
+    const acme = await server.company();
+    await using host = await connect(acme.headers);
+    const create = (more: object = {}) => host.call('crear_contacto', { datos: { email: 'eva@x.es' }, ...more });
+    const first = await create({ clave_idempotencia: 'a' });
+    expect(first).toMatchObject({
+      data: { data: expect.stringMatching(/^[\w-]{23}$/), existente: false },
+      replayed: false,
+    });
+    expect(JSON.parse(first.text)).toEqual(first.data);
+    expect(await create()).toMatchObject({ data: { ...first.data, existente: true }, replayed: false });
+    expect(await create({ clave_idempotencia: 'a' })).toMatchObject({ data: first.data, replayed: true });
+    const tool = (await host.tools()).find(({ name }) => name === 'crear_contacto');
+    expect(tool).toMatchObject({ outputSchema: { required: ['data', 'existente'] } });
   });
 
   test('[MCP-04] [IDEM-01] clave_idempotencia makes a repeated write one, at this door and at REST', async () => {
@@ -289,7 +256,7 @@ describe.each(ERAS)('a client of %s', (revision, connect) => {
 
 test('every read that asks for nothing but dates answers as REST does', async () => {
   const acme = await server.company([...STAFF, ...FUNNEL]);
-  await using host = await modern(acme.headers);
+  await using host = await modern(`${server.url}/mcp/`, acme.headers);
   await host.tools();
   for (const { operation, definition, paged, wrapped } of tools) {
     const required = definition.inputSchema.required ?? [];
@@ -298,7 +265,7 @@ test('every read that asks for nothing but dates answers as REST does', async ()
     const { data, text } = await host.call(operation.tool, args);
     const path = operation.routes.find(({ parameters }) => parameters.length === 0)?.path ?? '';
     const { body } = await acme.get(path, { ...args, ...(paged && { por_pagina: TOOL_PAGE_SIZE }) });
-    // What is left of the quota is no two times the same.
+    // The remaining quota differs between calls.
     const still = ({ cuota, ...rest }: Record<string, unknown>) => rest;
     expect(still(data), `${operation.tool}: ${text}`).toEqual(still(wrapped ? { data: body.data } : body.data));
   }
@@ -329,6 +296,21 @@ describe('before the protocol', () => {
       for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
         const { status, headers } = await server.request(path, { method, headers: acme.headers, redirect: 'error' });
         expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST']);
+      }
+    }
+  });
+
+  test('[OAU-01] [AUTH-01] the protocol’s other methods are 401 without credentials, and say where to get a token', async () => {
+    const acme = await server.company();
+    for (const path of ['/mcp', '/mcp/']) {
+      for (const method of ['POST', 'GET', 'HEAD', 'DELETE']) {
+        for (const headers of [{}, { ...acme.headers, 'x-api-secret': 'sk_no' }]) {
+          const answer = await server.request(path, { method, headers });
+          expect([method, answer.status]).toEqual([method, 401]);
+          expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer (?!error).*resource_metadata="/);
+        }
+        const { status, headers } = await server.request(path, { method, headers: { authorization: 'Bearer no' } });
+        expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('invalid_token')]);
       }
     }
   });
@@ -380,18 +362,173 @@ describe('before the protocol', () => {
     expect(byId.get(2)).toMatchObject({ structuredContent: { total_fichajes: 0 } });
   });
 
-  test('[LIM-01] each call of a batch counts one', async () => {
-    await using quiet = await startServer({ clock: new TestClock('2026-03-01T10:00:00Z') });
-    const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 2 } });
-    const calls = [1, 2, 3].map((id) => toolCall(id, 'consultar_fichajes', JANUARY));
-    const { messages } = await post(
-      acme.headers,
-      [listTools, ...calls.map((call) => ({ ...call, id: call.id + 10 }))],
-      '/mcp/',
-      quiet.url,
-    );
-    const results = messages.filter(({ id }) => id > 10).map(({ result }) => result.isError === true);
-    expect(results.toSorted()).toEqual([false, false, true]);
+  describe('[FAIR-05] [LIM-01] every message counts one', () => {
+    let quiet: Server;
+    beforeAll(async () => {
+      quiet = await startServer({ clock: new TestClock('2026-03-01T10:00:15Z') });
+    });
+    afterAll(() => quiet.stop());
+
+    /** The remaining calls of a company with a quota of 100, after the one that asks. */
+    async function left(company: Company): Promise<number> {
+      const { body } = await company.get('/account');
+      return body.data.cuota.restante;
+    }
+    const initialize = {
+      ...listTools,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    };
+
+    test.each<[string, number, unknown, number, Record<string, string>?]>([
+      ['tools/list', 200, listTools, 1],
+      ['initialize', 200, initialize, 1],
+      ['ping', 200, { ...listTools, method: 'ping' }, 1],
+      ['a notification', 202, { jsonrpc: '2.0', method: 'notifications/initialized' }, 1],
+      ['tools/call', 200, toolCall(1, 'consultar_fichajes', JANUARY), 1],
+      ['a call that is refused for its arguments', 200, toolCall(1, 'consultar_fichajes'), 1],
+      ['a tool that does not exist', 200, toolCall(1, 'nada'), 1],
+      ['a method that does not exist', 200, { ...listTools, method: 'nada' }, 1],
+      ['what is no message', 400, { hola: 1 }, 1],
+      ['what is no JSON', 400, '{', 1],
+      ['an area that does not exist', 400, listTools, 1, { path: '/mcp?areas=luna' }],
+      ['a batch', 200, [listTools, listTools, toolCall(1, 'consultar_fichajes', JANUARY)], 3],
+    ])('%s', async (_about, status, body, messages, { path = '/mcp' } = {}) => {
+      const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 100 } });
+      expect((await post(acme.headers, body, path, quiet.url)).status).toBe(status);
+      expect(await left(acme)).toBe(100 - messages - 1);
+    });
+
+    test('and so do the protocol’s other methods, and a write that is refused', async () => {
+      const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 100 } });
+      for (const method of ['GET', 'HEAD', 'DELETE']) {
+        expect((await quiet.request('/mcp/', { method, headers: acme.headers })).status).toBe(405);
+      }
+      const reader = await acme.newKey(true);
+      expect((await post(reader, toolCall(1, 'crear_oportunidad'), '/mcp', quiet.url)).status).toBe(403);
+      expect(await left(acme)).toBe(100 - 5);
+    });
+
+    test('the account that a batch asks for tells the quota as its own message left it', async () => {
+      const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 100 } });
+      const ask = (id: number) => toolCall(id, 'obtener_cuenta');
+      const { messages } = await post(acme.headers, [ask(1), listTools, ask(3)], '/mcp', quiet.url);
+      expect(messages.map(({ result }) => result.structuredContent?.cuota.restante)).toEqual([99, undefined, 97]);
+    });
+
+    test('spent: 429 for what calls no tool, and in a batch each message for itself', async () => {
+      const acme = await quiet.company([], { cuenta: { cuota_por_minuto: 2 } });
+      const call = (id: number) => toolCall(id, 'consultar_fichajes', JANUARY);
+      const list = (id: number) => ({ ...listTools, id });
+      const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      const batch = await post(acme.headers, [list(1), call(2), call(3), note, list(4)], '/mcp/', quiet.url);
+      expect(batch.status).toBe(200);
+      const WAIT = 'La empresa ha gastado su cuota de 2 llamadas por minuto';
+      expect(batch.messages).toEqual([
+        expect.objectContaining({ id: 1, result: { tools: expect.any(Array) } }),
+        expect.objectContaining({ id: 2, result: expect.objectContaining({ structuredContent: expect.anything() }) }),
+        expect.objectContaining({
+          id: 3,
+          result: {
+            isError: true,
+            content: [{ type: 'text', text: `${WAIT}\nSe puede repetir la llamada dentro de 45 s.` }],
+          },
+        }),
+        {
+          jsonrpc: '2.0',
+          id: 4,
+          error: { code: -32000, message: `${WAIT}. Se puede repetir la llamada dentro de 45 s.` },
+        },
+      ]);
+      for (const refused of [list(7), note, [list(8), list(9)]]) {
+        const { status, headers, message } = await post(acme.headers, refused, '/mcp', quiet.url);
+        expect([status, headers.get('retry-after')]).toEqual([429, '45']);
+        expect(message).toMatchObject({ error: { code: -32000, message: WAIT } });
+      }
+      for (const method of ['GET', 'DELETE']) {
+        expect((await quiet.request('/mcp', { method, headers: acme.headers })).status).toBe(429);
+      }
+    });
+  });
+
+  test('[FAIR-01] the calls of a batch are served one after another, in their order', async () => {
+    const acme = await server.company(STAFF);
+    const { database } = server.service;
+    const transaction = database.transaction.bind(database);
+    let [under, most] = [0, 0];
+    const watched = vi.spyOn(database, 'transaction').mockImplementation((accountId, options, work) => {
+      // Recording the use of a key belongs to no call.
+      if (!options.credential) return transaction(accountId, options, work);
+      most = Math.max(most, ++under);
+      return transaction(accountId, options, work).finally(() => under--);
+    });
+    try {
+      const calls = [1, 2, 3, 4, 5, 6].map((id) => toolCall(id, 'consultar_fichajes', JANUARY));
+      const { messages } = await post(acme.headers, calls);
+      expect(messages.map(({ id, result }) => [id, result.isError ?? false])).toEqual(
+        calls.map(({ id }) => [id, false]),
+      );
+      expect(most).toBe(1);
+    } finally {
+      watched.mockRestore();
+    }
+  });
+
+  test('[FAIR-03] a batch is at most 50 messages', async () => {
+    const acme = await server.company();
+    const ping = (id: number) => ({ ...listTools, method: 'ping', id });
+    const pings = Array.from({ length: 51 }, (_, id) => ping(id));
+    expect(await post(acme.headers, pings)).toMatchObject({
+      status: 400,
+      message: { id: null, error: { code: -32600, message: 'Un lote lleva como mucho 50 mensajes' } },
+    });
+    const { status, messages } = await post(acme.headers, pings.slice(1));
+    expect([status, messages.length]).toEqual([200, 50]);
+  });
+
+  test('[FAIR-03] the answer of a batch is at most 8 MB; what comes after is not run', async () => {
+    const note = 'x'.repeat(60_000);
+    const acme = await server.company([
+      ...FUNNEL,
+      ...STAFF.map((record) => (record.coleccion === 'fichajes' ? { ...record, observaciones: note } : record)),
+    ]);
+    // Each is 1.5 MB, and is sent twice: as structured content and as text.
+    const page = (id: number) => toolCall(id, 'consultar_fichajes', { ...JANUARY, por_pagina: 25 });
+    const datos = await opportunity(acme);
+    const write = (id: number) => toolCall(id, 'crear_oportunidad', { datos });
+    const { status, messages, text } = await post(acme.headers, [
+      page(1),
+      write(2),
+      page(3),
+      page(4),
+      { ...listTools, id: 5 },
+      write(6),
+    ]);
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(text)).toBeLessThan(8 * 1024 ** 2 + 1000);
+    const outcome = messages.map(({ id, result, error }) => [id, error?.message ?? result.isError ?? false]);
+    const TOO_LONG = 'La respuesta del lote pasa de 8 MB: este mensaje tiene que ir en otra petición';
+    expect(outcome).toEqual([
+      [1, false],
+      [2, false],
+      [3, false],
+      [4, TOO_LONG],
+      [5, TOO_LONG],
+      [6, TOO_LONG],
+    ]);
+    const { body } = await acme.get('/crm/opportunities', { funnel_fk: datos.funnel_fk });
+    expect(body.data.oportunidades).toHaveLength(1);
+  });
+
+  test('[ENV-04] a batch with anything that is no message, or with a handshake, is refused whole', async () => {
+    const acme = await server.company();
+    const initialize = { ...listTools, method: 'initialize', params: {} };
+    for (const batch of [[], [listTools, 7], [listTools, { jsonrpc: '2.0' }], [listTools, initialize]]) {
+      expect(await post(acme.headers, batch)).toMatchObject({
+        status: 400,
+        messages: [{ id: null, error: { code: -32600 } }],
+      });
+    }
   });
 
   test('[IDEM-01] the writes of a batch have a key each', async () => {
@@ -443,7 +580,8 @@ describe('before the protocol', () => {
     for (const host of [`localhost:${port}`, `[::1]:${port}`, '192.168.1.20:3000']) {
       expect([host, await fromItself(host)]).toEqual([host, 200]);
     }
-    expect(await fromItself('inside:3000', server.url)).toBe(200);
+    // Also without `BASE_URL`, and for a caller that claims to be our own page.
+    expect(await fromItself('inside:3000', server.url)).toBe(403);
   });
 
   test('[ENV-04] what is no message is refused as JSON-RPC says', async () => {
@@ -538,26 +676,23 @@ describe('[MCP-04] every tool', () => {
 
   test('has a name of its own, and the list is small enough for a context', ({ annotate }) => {
     expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
-    const bytes = (listed: readonly unknown[]) => Buffer.byteLength(JSON.stringify(listed));
-    const whole = bytes(tools.map(({ definition }) => definition));
-    const inputs = bytes(tools.map(({ definition: { outputSchema, ...rest } }) => rest));
-    const areas = [...Map.groupBy(tools, ({ operation }) => operation.area)].map(([area, its]) => ({
-      area,
-      size: bytes(its.map(({ definition }) => definition)),
-    }));
-    annotate(
-      `${tools.length} tools: ${whole} bytes, ${inputs} without output schemas; ` +
-        areas.map(({ area, size }) => `${area} ${size}`).join(', '),
-    );
-    expect(inputs).toBeLessThan(48_000);
-    expect(whole).toBeLessThan(110_000);
-    for (const { area, size } of areas) expect(size, area).toBeLessThan(25_000);
+    const costs = [...choices()];
+    annotate(costs.map(([address, { tools, inputs, whole }]) => `${address} ${tools}: ${inputs}, ${whole}`).join('; '));
+    const all = choices().get('/mcp/');
+    expect(all?.tools).toBe(operations.length);
+    expect(all?.inputs).toBeLessThan(90_000);
+    expect(all?.whole).toBeLessThan(200_000);
+    expect((all?.inputs ?? 0) / operations.length).toBeLessThan(850);
+    expect(choices().get('/mcp/?modo=catalogo')?.whole).toBeLessThan(4000);
+    const areas = costs.filter(([address]) => address.includes('areas='));
+    expect(areas.reduce((sum, [, { tools: its }]) => sum + its, 0)).toBe(operations.length);
+    for (const [address, { whole }] of areas) expect(whole, address).toBeLessThan(25_000);
   });
 });
 
 type JsonObject = Record<string, unknown> & { additionalProperties?: unknown; properties?: Record<string, JsonObject> };
 
-/** The schemas of objects inside a schema, wherever they stand. */
+/** The object schemas inside a schema, at any depth. */
 function objectsOf(schema: unknown): JsonObject[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const here = 'type' in schema && schema.type === 'object' ? [{ ...schema }] : [];
@@ -566,7 +701,7 @@ function objectsOf(schema: unknown): JsonObject[] {
 
 const named = (tool: string) => tools.some(({ definition }) => definition.name === tool);
 
-/** What an opportunity of a company with FUNNEL needs. */
+/** The required fields of an opportunity in a company with FUNNEL. */
 async function opportunity(company: Company) {
   const { body } = await company.get('/crm/funnels');
   const [funnel] = body.data.funnels;

@@ -1,4 +1,4 @@
-// The OpenAPI document: valid, whole, and true of what the server answers.
+// The OpenAPI document is valid and complete, and the server answers as it says.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,14 +7,21 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { demoCompany } from '../../account-file/demo/index.ts';
 import { openApiDocument } from '../../bridges/openapi.ts';
 import { operations } from '../../bridges/operations.ts';
-import { demoCompany } from '../../entities/account-file/demo/index.ts';
 import { KINDS, type Kind } from '../../platform/ids.ts';
+import { idSites, unwrap } from '../../routers/shared/calls/walk.ts';
 import { idMarks } from '../../routers/shared/id.ts';
-import { idSites, unwrap } from '../../routers/shared/walk.ts';
 import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../helpers/examples.ts';
-import { type Answer, type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
+import {
+  type Answer,
+  type Company,
+  type Server,
+  type ServerOptions,
+  startServer,
+  TestClock,
+} from '../helpers/world.ts';
 
 interface Parameter {
   name: string;
@@ -23,20 +30,26 @@ interface Parameter {
   description?: string;
   schema: { type?: string };
   example?: unknown;
+  examples?: { ejemplo: { value: unknown } };
+  $ref?: string;
 }
 interface DocumentedOperation {
   operationId: string;
   tags: string[];
   summary: string;
   parameters: Parameter[];
+  requestBody?: { content: { 'application/json': { schema: { $ref?: string }; example?: Record<string, unknown> } } };
   responses: Record<string, { $ref: string }>;
 }
 interface Document {
+  info: Record<string, unknown>;
+  servers: { url: string }[];
+  components: { schemas: Record<string, unknown>; parameters: Record<string, Parameter> };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, DocumentedOperation>>;
 }
 
-// The document as a reader of the JSON gets it.
+// The document as its readers parse it.
 const document: Document = JSON.parse(JSON.stringify(openApiDocument()));
 const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
@@ -103,6 +116,19 @@ describe('the document', () => {
     });
   });
 
+  test('gives each body, of a path or an alias, a schema with a name of its own', () => {
+    const bodies = documented.flatMap(({ requestBody }) => requestBody ?? []);
+    expect(bodies).toHaveLength(documented.filter(({ method }) => method !== 'GET').length);
+    const names = bodies.map(({ content }) => content['application/json'].schema.$ref?.split('/').at(-1) ?? '');
+    expect(names.filter((name) => !(name in document.components.schemas))).toEqual([]);
+    const { requestBody: beside } = find('PUT', '/api/v1/crm/opportunities/{oportunidadId}/stage');
+    const { requestBody: whole } = find('POST', '/moverOportunidad');
+    expect(beside).not.toEqual(whole);
+    // Code generators ignore case in these names.
+    const components = Object.keys(document.components.schemas).map((name) => name.toLowerCase());
+    expect(new Set(components).size).toBe(components.length);
+  });
+
   test('[IDEM-01] gives every write the idempotency key and its errors, and no read', () => {
     for (const { alias, write } of operations) {
       const { parameters, responses } = find('POST', `/${alias}`);
@@ -147,6 +173,24 @@ test('is served to anyone, cacheable, and known again by its tag', async () => {
   expect(plain.text).toBe(first.text);
 });
 
+test('names the host that gave it, or the address that callers know, and whom they may ask', async () => {
+  expect(document.servers).toEqual([{ url: '/' }]);
+  expect(document.info.contact).toEqual({ name: 'Quien opera este servicio' });
+  const read = async (options: ServerOptions) => {
+    await using server = await startServer(options);
+    const { text } = await server.request('/api/v1/openapi.json');
+    const { servers, info }: Document = JSON.parse(text);
+    return { servers, contact: info.contact };
+  };
+  const baseUrl = 'https://api.example.com';
+  expect(await read({ baseUrl })).toEqual({
+    servers: [{ url: baseUrl }],
+    contact: { name: 'Quien opera este servicio', url: baseUrl },
+  });
+  const { contact } = await read({ baseUrl, apiContact: 'api@example.com' });
+  expect(contact).toEqual({ name: 'Quien opera este servicio', email: 'api@example.com' });
+});
+
 test('[ENV-01][ENV-04] the root says where the documentation is; another method is a 405', async () => {
   await using server = await startServer();
   const root = await server.request('/');
@@ -185,6 +229,47 @@ describe('what the server answers', () => {
     }
   });
 
+  test('is a 200 for every request of the examples, its ids those of the company', { timeout: 120_000 }, async () => {
+    await using server = await startServer({ clock: new TestClock(EXAMPLE_NOW), quotaPerMinute: 1_000_000 });
+    const reads = await newCompany(server);
+    for (const call of calls) {
+      const { parameters, requestBody } = find(call.method, call.url);
+      const stated = parameters.map((one) => ({
+        ...one,
+        ...(one.$ref ? document.components.parameters[one.$ref.split('/').at(-1) ?? ''] : {}),
+      }));
+      const of = (given: Parameter[]) =>
+        Object.fromEntries(given.map(({ name, example, examples }) => [name, example ?? examples?.ejemplo.value]));
+      const [headers, inUrl] = [
+        of(stated.filter((one) => one.in === 'header')),
+        stated.filter((one) => one.in !== 'header'),
+      ];
+      const body = requestBody?.content['application/json'].example ?? {};
+      // A form made from the document sends the required fields; a person may fill in all of them.
+      for (const given of [inUrl, inUrl.filter(({ required }) => required)]) {
+        const input = Object.fromEntries(
+          Object.entries({ ...of(given), ...structuredClone(body) }).filter(([, value]) => value !== undefined),
+        );
+        for (const { container, key, mark } of idSites(call.input)({ value: input })) {
+          expect(container[key], `${call.url}: ${String(key)}`).toMatch(/^\w[\w-]{22}$/);
+          container[key] = exampleRecordOf(mark.kind);
+        }
+        const company = call.write ? await newCompany(server) : reads;
+        const answer = await send(server, { headers: { ...company.headers, ...headers } }, call, input);
+        expectDescribed(call, answer, 200);
+      }
+    }
+  });
+
+  test('has days in its examples that a person worked', () => {
+    const { properties } = JSON.parse(JSON.stringify(document.components.schemas.ConsultarFichajesDatos));
+    const { entrada, salida, horas } = properties.fichajes.items.properties;
+    const at = (clocking: typeof entrada) => Temporal.PlainTime.from(clocking.properties.hora.examples[0]);
+    const elapsed = at(entrada).until(at(salida.anyOf[0])).total('hours');
+    expect(elapsed).toBeGreaterThan(horas.examples[0]);
+    expect(elapsed - horas.examples[0]).toBeLessThanOrEqual(1);
+  });
+
   describe('[ENV-02] is as described when it is an error:', { timeout: 60_000 }, () => {
     let server: Server;
     let company: Company;
@@ -200,7 +285,7 @@ describe('what the server answers', () => {
           ([name, property]) => !idMarks.get(unwrap(property)) && !call.parameters.includes(name),
         );
         if (wrong) {
-          // No text, number, date, boolean or list may be this.
+          // Not a valid text, number, date, boolean or list.
           const answer = await send(server, company, call, { ...inputOf(call), [wrong[0]]: '\0' });
           expectDescribed(call, answer, 400);
           expect(answer.body.data[0].campo, call.url).toContain(wrong[0]);
@@ -265,7 +350,7 @@ describe('what the server answers', () => {
 
 type Call = (typeof operations)[number] & { method: string; url: string; parameters: readonly string[] };
 
-/** Every operation at each of its paths and at its alias. */
+/** Every operation with each of its paths and its alias. */
 const calls: Call[] = operations.flatMap((operation) => [
   ...operation.routes.map(({ method, path, parameters }) => ({
     ...operation,
@@ -276,12 +361,43 @@ const calls: Call[] = operations.flatMap((operation) => [
   { ...operation, method: 'POST', url: `/${operation.alias}`, parameters: [] },
 ]);
 
+/** A record of the kind in a company with `exampleRecords`; if there are several, matching ones. */
+const RECORDS: Partial<Record<Kind, number>> = {
+  employee: 1501,
+  department: 1201,
+  client: 1901,
+  supplier: 2001,
+  family: 2101,
+  product: 2201,
+  variation: 2211,
+  format: 2221,
+  funnel: 2301,
+  stage: 2311,
+  channel: 2401,
+  lossReason: 2501,
+  contact: 2601,
+  opportunity: 2701,
+  projectState: 2801,
+  project: 2901,
+  taskState: 3001,
+  estimate: 3401,
+  deliveryNote: 3701,
+  invoice: 3901,
+  treasuryAccount: 4301,
+};
+
+function exampleRecordOf(kind: Kind): number {
+  const id = RECORDS[kind];
+  if (id === undefined) throw new Error(`No record of the kind ${kind}`);
+  return id;
+}
+
 const newCompany = (server: Server) => server.company([...exampleRecords], { cuenta: exampleAccount });
 const inputOf = ({ path }: Call) => structuredClone(examples[path] ?? {});
 const urlOf = (call: Call, input = inputOf(call)) =>
   call.url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
 
-/** A call with this input: what is not in its path, in its query or body. */
+/** A call with this input: path parameters in the path, the others in the query or the body. */
 function send(
   server: Server,
   { headers }: { headers: Record<string, string> },
@@ -302,13 +418,13 @@ function send(
   });
 }
 
-// Every object closed, so that a field that the document does not name is seen.
+// Every object is closed, so that a field missing from the document is noticed.
 const closed = JSON.parse(JSON.stringify(document), (_key, value) =>
   value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value,
 );
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(closed, 'document');
 
-/** The answer has this status, which is documented for the call, and its envelope and headers are as documented. */
+/** Expects a status that is documented for the call, with its documented envelope and headers. */
 function expectDescribed({ method, url: path }: Pick<Call, 'method' | 'url'>, answer: Answer, expected: number): void {
   const { status, body, headers } = answer;
   expect(status, `${method} ${path}: ${answer.text}`).toBe(expected);
@@ -326,7 +442,7 @@ function expectDescribed({ method, url: path }: Pick<Call, 'method' | 'url'>, an
   for (const [header] of always) expect(headers.has(header), `${header} of a ${status} at ${path}`).toBe(true);
 }
 
-/** The demo company, its time entries thinned out. */
+/** The demo company with fewer time entries. */
 async function demo(server: Server, today: Temporal.PlainDate): Promise<Company> {
   const [cuenta, ...records] = demoCompany({ today });
   const some = records.filter(({ coleccion }, index) => coleccion !== 'fichajes' || index % 20 === 0);
@@ -336,7 +452,7 @@ async function demo(server: Server, today: Temporal.PlainDate): Promise<Company>
   );
 }
 
-/** The required parameters of an operation: ids of records of the company, a month, else the document's examples. */
+/** The required parameters of an operation: ids of records of the company, a month, or the document's examples. */
 async function exampleInput(server: Server, company: Company, { input, routes }: (typeof operations)[number]) {
   const known: Record<string, unknown> = { fecha_inicio: '2026-02-01', fecha_fin: '2026-02-28' };
   const values: Record<string, unknown> = {};
@@ -359,7 +475,7 @@ async function anyId({ service }: Server, { id }: Company, kind: Kind): Promise<
   return service.ids.seal(id, kind, rows[0]?.id ?? 0);
 }
 
-/** `redocly lint`, asking nothing of the network; the exit status is left to what it reports. */
+/** `redocly lint` without network access. Its exit status is ignored: the report decides. */
 async function redoclyLint(file: string): Promise<{ problems: unknown[] }> {
   const cli = createRequire(import.meta.url)
     .resolve('@redocly/cli/package.json')

@@ -1,5 +1,5 @@
-// The tRPC door as its callers see it: raw HTTP with superjson's wire format, and tRPC's own client.
-import { httpBatchLink, TRPCClientError, TRPCUntypedClient } from '@trpc/client';
+// tRPC as its callers see it: raw HTTP with superjson's wire format, and tRPC's own client.
+import { httpBatchLink, httpBatchStreamLink, httpLink, TRPCClientError, TRPCUntypedClient } from '@trpc/client';
 import superjson from 'superjson';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
@@ -22,7 +22,7 @@ const records: FileRecord[] = [
   { coleccion: 'funnels', ref: 'f', titulo: 'Ventas', etapas: [{ ref: 'e', titulo: 'Nuevo' }] },
 ];
 
-/** A company, the lead that its funnel takes, and how its calls go out. */
+/** A company, an opportunity that fits its funnel, and functions for its calls. */
 async function world(options: Parameters<typeof server.company>[1] = {}, at = server) {
   const company = await at.company(records, options);
   const { body } = await company.get('/crm/funnels');
@@ -35,7 +35,7 @@ async function world(options: Parameters<typeof server.company>[1] = {}, at = se
 
 const inputsOf = (inputs: unknown[]) => Object.fromEntries(inputs.map((json, index) => [index, { json }]));
 
-/** Queries in one request; a lone one is not a batch. */
+/** Queries in one request; a single one is not sent as a batch. */
 function query({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: unknown[], more = {}, at = server) {
   const batch = paths.length > 1;
   const input = JSON.stringify(batch ? inputsOf(inputs) : { json: inputs[0] });
@@ -43,7 +43,7 @@ function query({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: u
   return at.request(`/trpc/${paths.join(',')}?${parameters}`, { headers: { ...headers, ...more } });
 }
 
-/** The same for mutations. */
+/** Mutations in one request. */
 function mutate({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: unknown[], more = {}) {
   const batch = paths.length > 1;
   return server.request(`/trpc/${paths.join(',')}${batch ? '?batch=1' : ''}`, {
@@ -53,7 +53,7 @@ function mutate({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: 
   });
 }
 
-// What tRPC answers is no envelope.
+// tRPC's answers have no envelope.
 // biome-ignore lint/suspicious/noExplicitAny: JSON of no known shape; tests look into it freely
 const answer = ({ text }: { text: string }): any => JSON.parse(text);
 const errorOf = (one: { text: string }) => answer(one).error.json;
@@ -169,7 +169,7 @@ describe('errors', () => {
       text: (await post('{}', { ...company.headers, 'content-type': 'text/plain' })).status,
       'no body': (await server.request(`/trpc/${CREATE}`, { method: 'POST', headers: company.headers })).status,
       large: (await post(' '.repeat(1024 * 1024 + 1), json, alone)).status,
-      streamed: (await query(company, [LIST, LIST], [JANUARY, JANUARY], { 'trpc-accept': 'application/jsonl' })).status,
+      'streamed alone': (await query(company, [LIST], [JANUARY], { 'trpc-accept': 'application/jsonl' })).status,
     };
     expect(statuses).toEqual({
       malformed: 400,
@@ -179,11 +179,56 @@ describe('errors', () => {
       text: 415,
       'no body': 415,
       large: 413,
-      streamed: 400,
+      'streamed alone': 400,
     });
   });
 
-  test('[ENV-04] a mutation by GET, a query by POST and other methods are 405 with Allow', async () => {
+  test.for([
+    { what: 'a query', send: ['funnels.list', `input=${encodeURIComponent('{"pagina": 2}')}`] as const },
+    { what: 'an empty object', send: ['contacts.list', `input=${encodeURIComponent('{}')}`] as const },
+    { what: 'a bare value', send: ['contacts.list', 'input=null'] as const },
+    { what: 'a mutation', send: [CREATE, '', { datos: {} }] as const },
+  ])('[ENV-04] $what whose input does not stand in `json` is 400, and says where it does', async ({ send }) => {
+    const { company } = await world();
+    const [path, parameters, body] = send;
+    const refused = await server.request(`/trpc/${path}?${parameters}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { ...company.headers, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    });
+    expect(refused.status).toBe(400);
+    expect(errorOf(refused)).toMatchObject({
+      message: 'El parámetro input no es válido: los datos van dentro de json: {"json": {...}}',
+      data: { errorCode: 400, fields: [{ campo: 'input' }] },
+    });
+  });
+
+  test('[ENV-04] in a batch too; and an input that stands under no call is 400 for all', async () => {
+    const { company } = await world();
+    const batch = (input: unknown, method = 'GET') =>
+      server.request(
+        `/trpc/contacts.list,funnels.list?${new URLSearchParams({ batch: '1', ...(method === 'GET' && { input: JSON.stringify(input) }) })}`,
+        {
+          method,
+          headers: { ...company.headers, 'content-type': 'application/json' },
+          body: method === 'POST' ? JSON.stringify(input) : null,
+        },
+      );
+    for (const method of ['GET', 'POST']) {
+      // One JSON text holds all inputs: an unreadable one fails all calls.
+      for (const { error } of answer(await batch({ 0: { pagina: 2 } }, method))) {
+        expect(error.json.message).toContain('{"json": {...}}');
+      }
+      for (const input of [{ pagina: 2 }, { json: {} }, { 2: { json: {} } }, [{ json: {} }, { json: {} }, {}]]) {
+        const refused = await batch(input, method);
+        expect([JSON.stringify(input), refused.status]).toEqual([JSON.stringify(input), 400]);
+        expect(errorOf(refused).message).toContain('por posiciones, {"0": {"json": {...}}}');
+      }
+      expect((await batch({}, method)).status).toBe(200);
+    }
+  });
+
+  test('[ENV-04] a mutation by GET and other methods are 405 with Allow; a query may come by POST', async () => {
     const { company } = await world();
     const { headers } = company;
     const put = await server.request(`/trpc/${LIST}`, { method: 'PUT', headers });
@@ -191,7 +236,7 @@ describe('errors', () => {
     const got = await server.request(`/trpc/${CREATE}`, { headers });
     expect([got.status, got.headers.get('Allow')]).toEqual([405, 'POST']);
     const posted = await mutate(company, [LIST], [JANUARY]);
-    expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'GET']);
+    expect([posted.status, answer(posted).result.data.json.total_fichajes]).toEqual([200, 1]);
   });
 
   test('[ENV-05] a 500 shows its request id and nothing of the inside, and is logged once', async () => {
@@ -343,6 +388,37 @@ describe("tRPC's own client", () => {
     expect(entries).toMatchObject({ status: 'fulfilled', value: { total_fichajes: 1 } });
     expect(failed).toMatchObject({ status: 'rejected', reason: { data: { errorCode: 400, path: LIST } } });
     expect(failed.status === 'rejected' && failed.reason).toBeInstanceOf(TRPCClientError);
+  });
+
+  test.for([
+    { what: 'httpLink with methodOverride', link: httpLink, methodOverride: 'POST' as const },
+    { what: 'httpBatchLink with methodOverride', link: httpBatchLink, methodOverride: 'POST' as const },
+    { what: 'httpBatchStreamLink', link: httpBatchStreamLink },
+    { what: 'httpBatchStreamLink with methodOverride', link: httpBatchStreamLink, methodOverride: 'POST' as const },
+  ])('$what reads and writes', async ({ link, methodOverride }) => {
+    const { company, lead } = await world();
+    const client = new TRPCUntypedClient({
+      links: [link({ url: `${server.url}/trpc`, headers: company.headers, transformer: superjson, methodOverride })],
+    });
+    const [entries, failed, funnels] = await Promise.allSettled([
+      client.query(LIST, JANUARY),
+      client.query(LIST, {}),
+      client.query('funnels.list', {}),
+    ]);
+    expect(entries).toMatchObject({ status: 'fulfilled', value: { total_fichajes: 1 } });
+    expect(failed).toMatchObject({ status: 'rejected', reason: { data: { errorCode: 400, path: LIST } } });
+    expect(funnels).toMatchObject({ status: 'fulfilled', value: { total_funnels: 1 } });
+    expect(await client.mutation(CREATE, lead('Tejado'))).toBeGreaterThan(1e9);
+    expect(await titles(company)).toEqual(['Tejado']);
+  });
+
+  test('[W-03] says in the answer whether the contact was there', async () => {
+    const { company } = await world();
+    const client = clientOf(company);
+    const create = () => client.mutation('contacts.create', { datos: { email: 'eva@x.es' } });
+    const [first, second] = [await create(), await create()];
+    expect(first).toEqual({ data: expect.stringMatching(/^[\w-]{23}$/), existente: false });
+    expect(second).toEqual({ ...Object(first), existente: true });
   });
 
   test('writes', async () => {

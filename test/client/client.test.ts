@@ -1,10 +1,16 @@
-// The published client against a real server, and its retries against a network that fails on purpose.
+// The published client against a real server, and its retries on a network that fails.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { AlbaranError, type ClientOptions, createClient, type TimeEntriesListOutput } from '../../client/src/index.ts';
+import {
+  AlbaranError,
+  type ClientOptions,
+  createClient,
+  InvalidInputError,
+  type TimeEntriesListOutput,
+} from '../../client/src/index.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
 const server = await startServer();
@@ -66,7 +72,7 @@ describe('calls', () => {
     const [entry] = page.fichajes;
     const project: string | null | undefined = entry?.proyectoId;
     expect([entry?.empleado.apellidos, entry?.entrada.fecha, project]).toEqual(['Pons', '2026-01-01', null]);
-    // An id of one call is an input of another, and so is a number.
+    // Ids of an answer are valid inputs, and so are numbers.
     const ana = await client.employees.get({ empleadoId: entry?.empleado.empleadoId ?? '' });
     expect(ana.empleado.nombre).toBe('Ana');
   });
@@ -77,9 +83,9 @@ describe('calls', () => {
     expect((await client.products.list()).articulos).toEqual([]);
     // @ts-expect-error: both dates are required
     expect((await failure(client.timeEntries.list({ fecha_inicio: '2026-01-01' }))).code).toBe(400);
-    // @ts-expect-error: there is no such parameter
+    // @ts-expect-error: not a parameter
     await client.products.list({ search: 'x' });
-    // @ts-expect-error: a read that is not paged has no pages
+    // @ts-expect-error: a read without pages
     expect(client.funnels.list.pages).toBeUndefined();
   });
 
@@ -157,9 +163,122 @@ describe('calls', () => {
     expect(requests).toHaveLength(4);
   });
 
+  test('what the lists of the pages hold comes one after the other', async () => {
+    const { client, requests } = await world();
+    const days: string[] = [];
+    for await (const { entrada } of client.timeEntries.list.items({ ...JANUARY, por_pagina: 2 })) {
+      days.push(entrada.fecha.slice(-2));
+      if (days.length === 4) break;
+    }
+    expect(days).toEqual(['01', '02', '03', '04']);
+    expect(requests).toHaveLength(2);
+    expect(await Array.fromAsync(client.products.list.items())).toEqual([]);
+  });
+
   test('a list without rows has one page', async () => {
     const { client } = await world();
     expect(await Array.fromAsync(client.products.list.pages())).toMatchObject([{ total_articulos: 0, num_paginas: 0 }]);
+  });
+});
+
+describe('metadata of a response', () => {
+  const CLOCK = new TestClock('2026-03-02T10:00:20Z');
+
+  /** A client of a company with 40 calls a minute, on a server whose minute ends in 40 seconds. */
+  async function limited(options: Partial<ClientOptions> = {}) {
+    const own = await startServer({ clock: CLOCK, quotaPerMinute: 40 });
+    const { headers } = await own.company(records);
+    const key = { apiKey: headers['x-api-key'], apiSecret: headers['x-api-secret'] };
+    const client = createClient({ baseUrl: own.url, ...key, ...options });
+    return { client, [Symbol.asyncDispose]: own.stop };
+  }
+  const tagged: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('X-Request-Id', 'mine-12345');
+    return fetch(input, { ...init, headers });
+  };
+
+  test('[LIM-01] comes with the data on request: status, request id, rate limit', async () => {
+    await using service = await limited({ fetch: tagged });
+    const { data, meta } = await service.client.funnels.list().withResponse();
+    expect(data.total_funnels).toBe(1);
+    expect(meta).toEqual({
+      status: 200,
+      requestId: 'mine-12345',
+      rateLimit: { limit: 40, remaining: 39, resetSeconds: 40 },
+      replayed: false,
+      existing: false,
+    });
+  });
+
+  test('is that of the one call whose data was awaited too', async () => {
+    const { client, requests } = await world();
+    const call = client.funnels.list();
+    const { data } = await call.withResponse();
+    expect(await call).toBe(data);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('[IDEM-01] says that a write was done before', async () => {
+    const { client } = await world();
+    const create = () => client.opportunities.create(lead('uno'), { idempotencyKey: 'lead-77' }).withResponse();
+    const [first, second] = [await create(), await create()];
+    expect([first.meta.replayed, second.meta.replayed]).toEqual([false, true]);
+    expect(second.data).toBe(first.data);
+  });
+
+  test('says that a created record was there already', async () => {
+    const { client } = await world();
+    const create = () => client.contacts.create({ datos: { email: 'eva@example.com' } }).withResponse();
+    const [first, second] = [await create(), await create()];
+    expect([first.meta.existing, second.meta.existing]).toEqual([false, true]);
+    expect([first.data.existente, second.data.existente]).toEqual([false, true]);
+  });
+
+  test('of reads that travel together is one, whatever becomes of the others', async () => {
+    await using service = await limited();
+    const { funnels, employees } = service.client;
+    const [first, failed, second] = await Promise.all([
+      funnels.list().withResponse(),
+      failure(employees.get({ empleadoId: 'nobody' }).withResponse()),
+      funnels.list().withResponse(),
+    ]);
+    expect(first.meta).toEqual(second.meta);
+    const { status, requestId, rateLimit } = first.meta;
+    expect([status, rateLimit?.remaining]).toEqual([200, 37]);
+    expect(failed).toMatchObject({ code: 404, requestId, rateLimit });
+  });
+
+  test('comes with errors too', async () => {
+    await using service = await limited({ fetch: tagged });
+    const rateLimit = { limit: 40, remaining: 39, resetSeconds: 40 };
+    const error = await failure(service.client.timeEntries.list({ ...JANUARY, fecha_fin: '2025-13-01' }));
+    expect(error).toMatchObject({ code: 400, requestId: 'mine-12345', rateLimit });
+  });
+
+  test('of a failed call rejects once: the promise of the data is no unhandled rejection', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    try {
+      const { client } = await world({ apiSecret: 'wrong' });
+      expect((await failure(client.funnels.list().withResponse())).code).toBe(401);
+      // Unhandled rejections are reported before the next turn of the event loop.
+      await new Promise(setImmediate);
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
+  });
+
+  test('is empty where a proxy drops the headers', async () => {
+    const { client } = await world({
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        return new Response(await answer.text(), { status: answer.status });
+      },
+    });
+    const { meta } = await client.funnels.list().withResponse();
+    expect(meta).toEqual({ status: 200, requestId: '', rateLimit: undefined, replayed: false, existing: false });
   });
 });
 
@@ -167,8 +286,9 @@ describe('errors', () => {
   test('[ENV-02] bad input names the parameters at fault', async () => {
     const { client } = await world();
     const error = await failure(client.timeEntries.list({ ...JANUARY, fecha_fin: '2025-13-01' }));
+    expect(error).toBeInstanceOf(InvalidInputError);
     expect(error).toMatchObject({
-      name: 'AlbaranError',
+      name: 'InvalidInputError',
       code: 400,
       message: 'El parámetro fecha_fin no es válido: se esperaba una fecha real AAAA-MM-DD',
       fields: [{ campo: 'fecha_fin', mensaje: 'se esperaba una fecha real AAAA-MM-DD' }],
@@ -198,13 +318,37 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: 400, message: expect.stringContaining('No se puede enviar la llamada') });
     expect(requests).toEqual([]);
   });
+
+  test('reads too long for one address travel in as many as it takes, each read once', async () => {
+    const { client, requests } = await world();
+    const texts = Array.from({ length: 9 }, (_, index) => `${index}${'ñ'.repeat(190)}`);
+    const pages = await Promise.all(texts.map((busqueda) => client.products.list({ busqueda })));
+    expect(pages.map(({ total_articulos }) => total_articulos)).toEqual(texts.map(() => 0));
+    expect(requests.length).toBeGreaterThan(1);
+    expect(requests.flatMap(({ path }) => path.replace('/trpc/', '').split(','))).toHaveLength(9);
+  });
+
+  test('what is no number is told, where JSON would leave it out', async () => {
+    const { client } = await world();
+    const error = await failure(client.products.list({ por_pagina: Number.NaN }));
+    expect(error.fields).toEqual([{ campo: 'por_pagina', mensaje: expect.stringContaining('número') }]);
+  });
+
+  test('an input that is no JSON is 400 without asking', async () => {
+    const { client, requests } = await world();
+    const lead = { datos: { funnel_fk: 1, etapa_fk: 1, descripcion: 'x', itself: {} } };
+    lead.datos.itself = lead;
+    const error = await failure(client.opportunities.create(lead));
+    expect(error).toMatchObject({ code: 400, message: expect.stringContaining('No se puede enviar la llamada') });
+    expect(requests).toEqual([]);
+  });
 });
 
 describe('a network that fails', () => {
-  /** What a request meets: the service's answer, silence, the answer lost on its way back, or another's answer. */
+  /** What happens to a request: the service's answer, no answer, an answer lost on the way back, or another server's answer. */
   type Fate = 'answer' | 'silence' | 'loss' | { status: number; retryAfter?: string };
 
-  /** Before the server: each request meets the next of these fates; the last one stands for all that follow. */
+  /** A proxy before the server. Each request meets the next fate; the last fate applies to all later ones. */
   async function proxyOf(...fates: Fate[]) {
     const requests: { key: unknown; at: number; left: Promise<unknown> }[] = [];
     const proxy = createServer(async (request, response) => {
@@ -231,7 +375,7 @@ describe('a network that fails', () => {
       proxy.closeAllConnections();
       proxy.close();
     };
-    /** How long the client waited before each request but the first, in milliseconds. */
+    /** The client's waits before each request but the first, in milliseconds. */
     const waits = () => requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
     return { baseUrl: `http://127.0.0.1:${port}`, requests, waits, [Symbol.dispose]: stop };
   }
@@ -257,8 +401,10 @@ describe('a network that fails', () => {
   test('attempts are bounded', async () => {
     using proxy = await proxyOf('loss');
     const { client } = await world({ baseUrl: proxy.baseUrl, maxRetries: 1 });
-    expect(await failure(client.funnels.list())).toMatchObject({ code: 0, requestId: '' });
+    expect(await failure(client.funnels.list())).toMatchObject({ name: 'UnavailableError', code: 0, requestId: '' });
     expect(proxy.requests).toHaveLength(2);
+    await failure(client.funnels.list({}, { maxRetries: 0 }));
+    expect(proxy.requests).toHaveLength(3);
   });
 
   test('each wait is longer than the one before, a quarter of a second at first', async () => {
@@ -287,6 +433,23 @@ describe('a network that fails', () => {
     expect(error).toMatchObject({ code: 0, message: 'El servicio no ha respondido en 50 ms' });
     expect(proxy.requests).toHaveLength(2);
     await Promise.all(proxy.requests.map(({ left }) => left));
+  });
+
+  test('of reads that travel together one that is stopped leaves the others under way', async () => {
+    const controller = new AbortController();
+    let requests = 0;
+    const { client } = await world({
+      fetch: (input, init) => {
+        requests++;
+        controller.abort('enough');
+        return fetch(input, init);
+      },
+    });
+    const stopped = client.funnels.list({}, { signal: controller.signal });
+    const other = client.funnels.list();
+    await expect(stopped).rejects.toBe('enough');
+    expect((await other).total_funnels).toBe(1);
+    expect(requests).toBe(1);
   });
 
   test('a call that is stopped rejects with the reason, and hangs up', async () => {
@@ -321,6 +484,7 @@ describe("[LIM-01] the company's quota", () => {
   test('once spent is a 429 that says when to come back', async () => {
     await using service = await spent(new TestClock('2026-03-02T10:00:20Z'));
     const error = await failure(service.clientWith({ maxRetries: 0 }).funnels.list());
+    expect(error.rateLimit).toMatchObject({ limit: 1, remaining: 0 });
     expect(error).toMatchObject({ code: 429, message: expect.stringContaining('cuota') });
     expect(error.retryAfterSeconds).toBeGreaterThan(0);
     expect(error.retryAfterSeconds).toBeLessThanOrEqual(60);
@@ -358,7 +522,7 @@ describe('waiting', () => {
     );
   const funnels = () => Response.json({ result: { data: { json: { total_funnels: 0, funnels: [] } } } });
 
-  /** A client whose service answers these, one after another; the last one for ever. Timers are the test's. */
+  /** A client whose service gives these answers in turn, the last one forever. The test controls the timers. */
   function scripted(answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) {
     vi.useFakeTimers();
     const asked = vi.fn<typeof fetch>(async () => {

@@ -1,14 +1,16 @@
-// The way to a cluster. Citus itself is not here: the functions that it would add to the database stand in its place and note
-// what they were asked for, so that order, foreign keys and interruptions are the real database's.
+// Distribution by company. Without Citus: functions in its place record their calls, so that order, foreign keys and
+// interruptions are tested on the real database.
 import { expect, test } from 'vitest';
-import { distribute, planDistribution } from '../../platform/distribution.ts';
+import { distribute, planDistribution } from '../../server/postgres/distribution.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 
-/** Refuses what Citus refuses: a table with a foreign key to one that has not moved, or from one that has not. */
+/** Refuses what Citus refuses: a table with a foreign key to or from a table that has not moved. */
 const CITUS = `
   create schema citus;
   create table citus.moved (number serial, table_name text primary key, by text, beside text);
-  create view pg_dist_partition as select table_name::regclass::oid as logicalrelid from citus.moved;
+  create view pg_dist_partition as select table_name::regclass as logicalrelid,
+    case when by is null then 'n' else 'h' end as partmethod, case when by is null then 't' else 's' end as repmodel from citus.moved;
+  create function run_command_on_workers(command text) returns table (success boolean, result text) language sql as $$ select true, '1' $$;
   create function citus.move(table_name text, by text, beside text) returns void language plpgsql as $$
   begin
     if exists (select from pg_constraint where contype = 'f' and table_name::regclass in (conrelid, confrelid)) then
@@ -34,18 +36,28 @@ const foreignKeys = async ({ admin }: OwnDatabase) =>
     )
   ).rows;
 
+/** Without what lets the role log in: it is the whole server's, and other tests look at it. */
+const planned = async (admin: OwnDatabase['admin']) =>
+  (await planDistribution(admin)).filter(({ statements }) => statements[0] !== 'alter role albaran_app login');
+
 test('the plan: Citus, foreign keys away, what everyone reads everywhere, the rest by company, foreign keys back', async () => {
   await using database = await ownDatabase();
   const steps = await planDistribution(database.admin);
   const statements = steps.flatMap((step) => step.statements);
-  expect(statements[0]).toBe('create extension if not exists citus');
-  expect(statements[1]).toMatch(/^alter database albaran_own_\w+ set citus\.propagate_set_commands = 'local'$/);
+  expect(statements[0]).toBe('alter role albaran_app login');
+  const settings = statements.filter((statement) => statement.startsWith('alter database'));
+  expect(settings.map((statement) => statement.replace(/albaran_own_\w+/, ''))).toEqual([
+    'alter database  set citus.propagate_set_commands = local',
+    'alter database  set plan_cache_mode = force_custom_plan',
+  ]);
   expect(statements).toContain(`select create_reference_table('accounts')`);
   expect(statements).toContain(`select create_reference_table('api_keys')`);
+  // Read by a person's own policy, before the company is known.
+  expect(statements).toContain(`select create_reference_table('memberships')`);
   expect(statements).toContain(
     `select create_distributed_table('invoice_lines', 'account_id', colocate_with => 'absences')`,
   );
-  // What is looked up before a company is known, and no company refers to, stays where it is.
+  // Tables without references to companies, which are read before a company is known, are not moved.
   for (const local of ['users', 'user_sessions', 'oauth_clients', 'service_secrets', 'mikro_orm_migrations']) {
     expect(statements.filter((statement) => statement.includes(`table('${local}'`))).toEqual([]);
   }
@@ -62,14 +74,16 @@ test('every table with a company in it moves, and every foreign key is there aga
   const { admin } = database;
   const before = await foreignKeys(database);
   await admin.query(CITUS);
-  await Array.fromAsync(distribute(admin, await planDistribution(admin)));
+  await Array.fromAsync(distribute(admin, await planned(admin)));
   const { rows } = await admin.query<{ name: string; by: string | null }>(
     `select c.relname as name, m.by from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind = 'r'
      left join citus.moved m on m.table_name = c.relname
      where a.attname = 'account_id' and c.relnamespace = 'public'::regnamespace order by 1`,
   );
   expect(rows.length).toBeGreaterThan(50);
-  expect(rows.filter(({ name, by }) => by !== (name === 'api_keys' ? null : 'account_id'))).toEqual([]);
+  expect(
+    rows.filter(({ name, by }) => by !== (['api_keys', 'memberships'].includes(name) ? null : 'account_id')),
+  ).toEqual([]);
   const beside = await admin.query('select distinct beside from citus.moved where by is not null order by 1');
   expect(beside.rows).toEqual([{ beside: 'absences' }, { beside: 'default' }]);
   expect(await foreignKeys(database)).toEqual(before);
@@ -83,9 +97,9 @@ test('interrupted anywhere, it goes on where it was; finished, there is nothing 
   const before = await foreignKeys(database);
   await admin.query(CITUS);
   let rounds = 0;
-  for (let steps = await planDistribution(admin); steps.length > 0; steps = await planDistribution(admin)) {
+  for (let steps = await planned(admin); steps.length > 0; steps = await planned(admin)) {
     const running = distribute(admin, steps);
-    // Twenty steps, and the process is gone.
+    // The process ends after twenty steps.
     for (let step = 0; step <= 20; step++) if ((await running.next()).done) break;
     expect(++rounds).toBeLessThan(20);
   }
@@ -95,7 +109,7 @@ test('interrupted anywhere, it goes on where it was; finished, there is nothing 
   await admin.query(
     `create table seasons (account_id bigint not null references accounts (id), id bigint not null, primary key (account_id, id))`,
   );
-  const later = await planDistribution(admin);
+  const later = await planned(admin);
   expect(later.map(({ title }) => title)).toEqual([
     '1 foreign keys out of the way',
     'seasons by company',
@@ -109,10 +123,12 @@ test('a failure leaves the step undone, and says what Citus said', async () => {
   const { admin } = database;
   await admin.query(CITUS);
   await admin.query('alter table machines add constraint machines_title unique (title)');
-  const steps = await planDistribution(admin);
-  // What has to be unique across companies is copied rather than split.
+  const steps = await planned(admin);
+  // Tables with values that are unique across companies are copied, not split.
   expect(steps.flatMap(({ statements }) => statements)).toContain(`select create_reference_table('machines')`);
   await admin.query('alter function create_reference_table(text) rename to away');
-  await expect(Array.fromAsync(distribute(admin, steps))).rejects.toThrow('create_reference_table');
-  expect((await planDistribution(admin)).length).toBe(steps.length - 1);
+  const running = Array.fromAsync(distribute(admin, steps));
+  await expect(running).rejects.toThrow('create_reference_table');
+  // What came before it is done: the two settings, and the foreign keys out of the way.
+  expect((await planned(admin)).length).toBe(steps.length - 3);
 });

@@ -1,49 +1,42 @@
-// Isolation as the database itself keeps it, whatever the code above does: read from the catalogue, so that a table that
-// is added tomorrow is held to the same, and tried with rows of two companies in every table.
+// Isolation by the database itself, whatever the code does: read from the catalogue, so that future tables are checked too, and
+// tried with rows of two companies in every table.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Database } from '../../platform/database.ts';
+import { migrate } from '../../server/postgres/migrations.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { poolerOptions } from '../helpers/pgbouncer.ts';
 
-/** Tables without data of a company. */
+/** Tables without company data. */
 const SERVICE_TABLES = new Set([
   'mikro_orm_migrations',
   'failed_attempts',
   'service_secrets',
+  'id_keys',
   'scheduled_runs',
   'users',
   'user_sessions',
   'sign_in_attempts',
+  'sign_ins',
   'oauth_clients',
+  'oauth_registrations',
 ]);
-/** Unique across companies: how a company is found before it is known. */
+/** Columns unique across companies, by which a company is found. */
 const UNIQUE_BEYOND_A_COMPANY = new Set(['accounts_pkey', 'accounts_slug_unique', 'api_keys_key_unique']);
-/** `*_id` columns that name no record of one certain table. */
+/** `*_id` columns that refer to no single table. */
 const NAMES_NO_RECORD = new Set([
   'audit_records.record_id',
   'audit_records.request_id',
   'accounts.tax_id',
   'clients.tax_id',
   'suppliers.tax_id',
-  // A person, who is no company's.
+  // A person belongs to no company.
   'memberships.user_id',
   'grants.user_id',
-  // An application, which is no company's either, and which may expire before what it was let do.
+  // An application belongs to no company and may expire before its grants.
   'grants.client_id',
 ]);
-/** What the tenant role may not even read. */
-const CLOSED_TO_TENANTS = [
-  'failed_attempts',
-  'service_secrets',
-  'scheduled_runs',
-  'users',
-  'user_sessions',
-  'sign_in_attempts',
-  'oauth_clients',
-];
-
 const ONE = 71;
 const OTHER = 72;
 
@@ -54,9 +47,9 @@ interface Column {
   generated: boolean;
 }
 
-/** The schema as the tests share it; it is only looked at. */
+/** The tests' shared schema, read-only. */
 const catalogue = new pg.Client({ connectionString: inject('databaseUrl') });
-/** The same with rows of two companies in every table, and without the constraints that such rows would break. */
+/** The same schema with rows of two companies in every table, without the constraints that such rows would break. */
 let database: OwnDatabase;
 let tables: string[];
 let columns: Map<string, Column[]>;
@@ -74,7 +67,7 @@ beforeAll(async () => {
   columns = new Map([...Map.groupBy(rows, ({ table }) => table)].filter(([table]) => !SERVICE_TABLES.has(table)));
   tables = [...columns.keys()];
 
-  // A row of each company in every table, written by the company itself. Which values fit doesn't matter here.
+  // One row of each company in every table, written as that company. The values don't matter.
   const { rows: constraints } = await database.admin.query<{ drop: string }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop
      from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace`,
@@ -92,7 +85,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Rows of a catalogue query, as `table: what is wrong there`. */
+/** Rows of a catalogue query as `table: problem`. */
 async function found(query: string): Promise<string[]> {
   const { rows } = await catalogue.query<{ table: string; name: string }>(query);
   return rows.filter(({ table }) => !SERVICE_TABLES.has(table)).map(({ table, name }) => `${table}: ${name}`);
@@ -102,7 +95,7 @@ test('[TEN-02] every table is a company’s, and says whose each row is', () => 
   expect(tables.length).toBeGreaterThan(50);
   const without = tables.filter((table) => !columns.get(table)?.some(({ name }) => name === 'account_id'));
   expect(without).toEqual(['accounts']);
-  // Always said, never made up: a default would hand a forgotten one to some company.
+  // Without default: a forgotten account_id must not fall to some company.
   const unsaid = tables.filter((table) =>
     columns.get(table)?.some(({ name, required }) => name === 'account_id' && !required),
   );
@@ -126,7 +119,7 @@ test('[TEN-02] row-level security is on, forced, and has a policy for the compan
   for (const table of tables) {
     const column = table === 'accounts' ? 'id' : 'account_id';
     const own = [`company PERMISSIVE ALL (${column} = ${current})`];
-    // A key, a slug and a person also show the rows that they name, and only to be read.
+    // A key, a slug and a person also show the rows that they name, read-only.
     if (table === 'accounts')
       own.push(`named PERMISSIVE SELECT (slug = NULLIF(current_setting('app.account_slug'::text, true), ''::text))`);
     if (table === 'api_keys')
@@ -165,7 +158,7 @@ test('[TEN-02] foreign keys stay inside one company', async () => {
   for (const { table, name, target, from, to } of rows) {
     if (SERVICE_TABLES.has(table) && SERVICE_TABLES.has(target)) continue;
     const whose = target === 'accounts' ? 'id' : 'account_id';
-    // The company of one row is the company of the other: account_id stands at the same place on both sides.
+    // Both rows belong to one company: account_id has the same position on both sides.
     expect(from.indexOf('account_id'), `${table}.${name}`).toBeGreaterThanOrEqual(0);
     expect(to[from.indexOf('account_id')], `${table}.${name}`).toBe(whose);
   }
@@ -257,7 +250,7 @@ test('[TEN-02] the role of every company’s work can’t bypass row-level secur
   ]);
 });
 
-/** A login of the test's own, with rights on the tables, dropped with `drop`. */
+/** A login for the test with rights on the tables; `drop` removes it. */
 async function makeLogin(attributes: string): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `albaran_login_${randomUUID().replaceAll('-', '')}`;
   await database.admin.query(`create role ${name} login password 'secret' ${attributes}`);
@@ -274,34 +267,104 @@ async function makeLogin(attributes: string): Promise<{ url: string; drop(): Pro
   };
 }
 
-test('[TEN-02] a database login that row-level security does not bind is refused at start', async () => {
-  const login = await makeLogin('bypassrls');
-  const open = new Database({ url: login.url });
-  try {
-    await expect(open.prepareRole()).rejects.toThrow('bypasses row-level security');
-  } finally {
-    await open.close();
-    await login.drop();
-  }
-});
+test.each(['bypassrls', 'nobypassrls', 'createrole'])(
+  '[TEN-02] a database login that may not act as the role of companies’ work is refused at start: %s',
+  async (attributes) => {
+    const login = await makeLogin(attributes);
+    const open = new Database({ url: login.url });
+    const name = new URL(login.url).username;
+    try {
+      await expect(open.prepareRole()).rejects.toThrow(
+        `albaran_app, in which companies are kept apart, is not granted to the login ${name}. As an administrator of the server: grant albaran_app to ${name};`,
+      );
+      // Its own rights are not used either.
+      const seen = open.transaction(ONE, {}, (db) => db.selectFrom('clients').select('account_id').execute());
+      await expect(seen).rejects.toThrow('permission denied to set role');
+      await database.admin.query(`grant albaran_app to ${name}`);
+      await open.prepareRole();
+      expect(await open.transaction(ONE, {}, (db) => db.selectFrom('clients').select('account_id').execute())).toEqual([
+        { account_id: ONE },
+      ]);
+    } finally {
+      await open.close();
+      await login.drop();
+    }
+  },
+);
 
-test('[TEN-02] a database login that row-level security binds needs no other role', async () => {
-  const login = await makeLogin('nobypassrls');
-  const open = new Database({ url: login.url });
-  try {
-    await open.prepareRole();
-    const seen = await open.transaction(ONE, {}, (db) => db.selectFrom('clients').select('account_id').execute());
-    expect(seen).toEqual([{ account_id: ONE }]);
-  } finally {
-    await open.close();
-    await login.drop();
-  }
-});
-
-/** Everything but these may be written by a tenant. */
+/** Companies may add to these tables and change nothing. */
 const APPEND_ONLY = ['audit_records'];
+/** The only tables from which companies may delete: expired rows, lines, formats and stages, and recomputed figures. */
+const DELETED_FROM = [
+  'api_keys',
+  'delivery_note_lines',
+  'estimate_lines',
+  'funnel_stages',
+  'grants',
+  'idempotency_records',
+  'invoice_due_dates',
+  'invoice_lines',
+  'memberships',
+  'oauth_tokens',
+  'product_formats',
+  'product_stocks',
+  'product_variations',
+  'project_totals',
+  'purchase_delivery_note_lines',
+  'purchase_invoice_due_dates',
+  'purchase_invoice_lines',
+  'quota_days',
+  'record_counts',
+  'recurring_lines',
+  'stock_movements',
+  'time_entry_days',
+];
 
-/** Runs statements as the role of companies' work, with a tenant or none, and leaves nothing behind. */
+/** The rights of the tenant role on each table and sequence, from PostgreSQL's catalogue. */
+async function rights(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ name: string; may: string[] }>(
+    `select c.relname as name, case c.relkind when 'S'
+       then array(select p from unnest(array['USAGE', 'SELECT', 'UPDATE']) p where has_sequence_privilege('albaran_app', c.oid, p))
+       else array(select p from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']
+                    || case when current_setting('server_version_num')::int >= 170000 then array['MAINTAIN'] else '{}' end) p
+                  where has_table_privilege('albaran_app', c.oid, p)
+                     or (p in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') and has_any_column_privilege('albaran_app', c.oid, p))) end as may
+     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')`,
+  );
+  return new Map(rows.map(({ name, may }) => [name, may.join(' ')]));
+}
+
+test('[TEN-02] a company’s work may do with each table and sequence what it does, and nothing else', async () => {
+  const found = await rights(catalogue);
+  for (const table of SERVICE_TABLES) expect(found.get(table), table).toBe('');
+  for (const table of tables) {
+    const update = APPEND_ONLY.includes(table) ? '' : ' UPDATE';
+    expect(found.get(table), table).toBe(`SELECT INSERT${update}${DELETED_FROM.includes(table) ? ' DELETE' : ''}`);
+  }
+  const drawn = tables.filter((table) => table !== 'accounts').map((table) => `${table}_id_seq`);
+  const others = [...found.keys()].filter((name) => !tables.includes(name) && !SERVICE_TABLES.has(name));
+  expect(others).toEqual(expect.arrayContaining(['users_id_seq', 'accounts_id_seq', 'mikro_orm_migrations_id_seq']));
+  for (const name of others) expect(found.get(name), name).toBe(drawn.includes(name) ? 'USAGE' : '');
+});
+
+test('[TEN-02] a start takes rights back that the role should not have, and gives those that it lacks', async () => {
+  await using other = await ownDatabase();
+  const before = await rights(other.admin);
+  await other.admin.query(
+    `grant all on all tables in schema public to albaran_app; grant all on all sequences in schema public to albaran_app;
+     revoke select on invoices from albaran_app`,
+  );
+  await other.admin.query('alter default privileges in schema public grant select on tables to albaran_app');
+  expect(await rights(other.admin)).not.toEqual(before);
+  await migrate(other.directUrl);
+  expect(await rights(other.admin)).toEqual(before);
+  // New tables are closed until their rights are granted.
+  await other.admin.query('create table notes (account_id bigint); create sequence notes_id_seq');
+  const after = await rights(other.admin);
+  expect([after.get('notes'), after.get('notes_id_seq')]).toEqual(['', '']);
+});
+
+/** Runs statements as the tenant role, with or without a tenant, and rolls them back. */
 async function asTenant<T>(account: number | '', work: () => Promise<T>): Promise<T> {
   await database.admin.query(`begin; set local role albaran_app; set local app.account_id = '${account}'`);
   try {
@@ -311,7 +374,7 @@ async function asTenant<T>(account: number | '', work: () => Promise<T>): Promis
   }
 }
 
-/** What a statement fails with, or how many rows it touched; the transaction goes on. */
+/** A statement's error, or the number of rows it changed; the transaction goes on. */
 async function outcome(statement: string): Promise<string | number | null> {
   await database.admin.query('savepoint before');
   try {
@@ -321,7 +384,7 @@ async function outcome(statement: string): Promise<string | number | null> {
   } catch (error) {
     await database.admin.query('rollback to savepoint before');
     if (!(error instanceof pg.DatabaseError)) throw error;
-    // PostgreSQL gives both one SQLSTATE.
+    // PostgreSQL uses one SQLSTATE for both.
     return error.code !== '42501' ? `${error.code}` : /row-level security/.test(error.message) ? 'isolated' : 'denied';
   }
 }
@@ -337,7 +400,7 @@ const SAMPLE: Record<string, string> = {
   jsonb: `'{}'`,
 };
 
-/** An INSERT of some row of this company: every column that has to be given is, with any value of its type. */
+/** An INSERT of a row of this company with some value for every required column. */
 function insertOf(table: string, account: number): string {
   const given = (columns.get(table) ?? []).filter(({ required, generated }) => required && !generated);
   const names = given.map(({ name }) => name);
@@ -357,7 +420,7 @@ test('[TEN-02] without a company set, nothing is seen and nothing can be written
       expect(await outcome(insertOf(table, ONE)), table).toBe('isolated');
       if (APPEND_ONLY.includes(table)) continue;
       expect(await outcome(`update ${table} set version = version + 1`), table).toBe(0);
-      expect(await outcome(`delete from ${table}`), table).toBe(0);
+      expect(await outcome(`delete from ${table}`), table).toBe(DELETED_FROM.includes(table) ? 0 : 'denied');
     }
   });
 });
@@ -369,11 +432,12 @@ test('[TEN-02] under one company, another’s rows are neither seen, written, ch
       const { rows } = await database.admin.query(`select ${whose}::int as company from ${table}`);
       expect(rows, table).toEqual([{ company: ONE }]);
       expect(await outcome(`select from ${table} where ${whose} = ${OTHER}`), table).toBe(0);
-      // Without row-level security these would be a duplicate, or succeed.
+      // Without row-level security these would be duplicates, or succeed.
       expect(await outcome(insertOf(table, OTHER)), table).toBe('isolated');
       if (APPEND_ONLY.includes(table)) continue;
       expect(await outcome(`update ${table} set version = version + 1 where ${whose} = ${OTHER}`), table).toBe(0);
-      expect(await outcome(`delete from ${table} where ${whose} = ${OTHER}`), table).toBe(0);
+      const removed = await outcome(`delete from ${table} where ${whose} = ${OTHER}`);
+      expect(removed, table).toBe(DELETED_FROM.includes(table) ? 0 : 'denied');
       expect(await outcome(`update ${table} set ${whose} = ${OTHER}`), table).toBe('isolated');
       expect(await outcome(`update ${table} set version = version + 1`), table).toBe(1);
     }
@@ -396,7 +460,7 @@ test('[TEN-02] naming another company’s key or slug shows that one row and let
 
 test('[TEN-02] a company’s work can’t read the secrets of the service, nor change what was audited', async () => {
   await asTenant(ONE, async () => {
-    for (const table of CLOSED_TO_TENANTS) {
+    for (const table of SERVICE_TABLES) {
       expect(await outcome(`select from ${table}`), table).toBe('denied');
       expect(await outcome(`delete from ${table}`), table).toBe('denied');
     }

@@ -1,4 +1,4 @@
-// The company's transaction: all or nothing, one company, and an error that says what went wrong.
+// The company transaction: atomic, for one company, with errors that state the cause.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../platform/database.ts';
@@ -46,9 +46,9 @@ test('what fails leaves nothing behind, in the work, in what was sent along, or 
     }),
   ).rejects.toThrow('changed my mind');
   await expect(
-    write(async (db, later) => {
+    write(async (db, beforeCommit) => {
       await db.insertInto('channels').values(channel('later')).execute();
-      later(sql`select 1 / 0`.execute(db));
+      beforeCommit(sql`select 1 / 0`.execute(db));
       return 'answered';
     }),
   ).rejects.toMatchObject({ code: '22012' });
@@ -74,9 +74,9 @@ test('of statements sent together, the error is the first one’s, though a late
     write((db) => Promise.all([slowly(sql`select 1 / 0`.execute(db)), sql`select 1`.execute(db)])),
   ).rejects.toMatchObject({ code: '22012' });
   await expect(
-    write(async (db, later) => {
-      later(slowly(sql`select 1 / 0`.execute(db)));
-      later(sql`select 1`.execute(db));
+    write(async (db, beforeCommit) => {
+      beforeCommit(slowly(sql`select 1 / 0`.execute(db)));
+      beforeCommit(sql`select 1`.execute(db));
     }),
   ).rejects.toMatchObject({ code: '22012' });
 });
@@ -131,7 +131,7 @@ test('[AUTH-03] a credential that no longer lives fails the transaction, whateve
     db.updateTable('api_keys').set({ revoked_at: 'now' }).where('account_id', '=', ACCOUNT).execute(),
   );
   await expect(insert('2026-01-01T09:00:00Z')).rejects.toMatchObject(unauthorized);
-  // Another company's key is no credential here.
+  // Another company's key is not a valid credential here.
   await expect(
     database.transaction(ACCOUNT + 1, { credential: at('2026-01-01T09:00:00Z') }, async () => {}),
   ).rejects.toMatchObject(unauthorized);

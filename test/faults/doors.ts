@@ -1,4 +1,4 @@
-// Every operation as plain requests, one for each door that it can be called by: what the proofs send, and what came of it.
+// Every operation as plain requests, one for each interface that offers it, and the outcomes of the proofs' requests.
 
 import type { Operation } from '../../bridges/operations.ts';
 import type { Input } from '../helpers/places.ts';
@@ -14,7 +14,7 @@ export interface Call {
   body?: string;
 }
 
-/** The headers that a caller is known by: an API key's two, and an access token's one. */
+/** Credentials as headers: two for an API key, one for an access token. */
 export interface Caller {
   key: Record<string, string>;
   token?: string | undefined;
@@ -22,7 +22,7 @@ export interface Caller {
 
 const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
-/** Below /api/v1 by one of its paths, the rest of the input in the query or the body. */
+/** REST by one of its paths, with the rest of the input in the query or the body. */
 export function routeCall({ method, path, parameters }: Operation['routes'][number], input: Input): Omit<Call, 'door'> {
   const url = `/api/v1${path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(text(input[name]).toWellFormed()))}`;
   const rest = Object.entries(input).filter(([name, value]) => !parameters.includes(name) && value !== undefined);
@@ -38,7 +38,7 @@ export function trpcCall({ path, write }: Operation, input: unknown): Omit<Call,
     : { method: 'GET', path: `/trpc/${path}?input=${encodeURIComponent(json)}` };
 }
 
-/** The operation with this input by every door; by the connector with a token where a token may call it. */
+/** The operation with this input through every interface; the connector with a token if it accepts one. */
 export function callsOf(operation: Operation, input: Input): Call[] {
   const rpc = { method: 'POST', path: '/mcp', body: JSON.stringify(toolCall(operation.tool, input)) };
   return [
@@ -62,15 +62,15 @@ export const headersOf = ({ door, body }: Call, { key, token }: Caller): Record<
 });
 
 export interface Outcome {
-  /** The operation's: the connector tells failures by their text alone. */
+  /** The status of the operation: the connector gives failures as text only. */
   status: number;
-  /** The answer without what differs from one call to the next. */
+  /** The answer without what differs between calls. */
   told: string;
-  /** All that came back, headers included. */
+  /** The complete response with headers. */
   everything: string;
 }
 
-/** Sends a call and reads what came of it. */
+/** Sends a call and reads its outcome. */
 export async function send(url: string, call: Call, caller: Caller): Promise<Outcome> {
   const { method, path, body } = call;
   const response = await fetch(url + path, {
@@ -94,13 +94,13 @@ export interface ToolResult {
   content: { text: string }[];
 }
 
-/** The result of a `tools/call`, told as JSON or as an event of a stream. */
+/** The result of a `tools/call`, as JSON or as an event of a stream. */
 export function resultOf(answer: string): ToolResult | undefined {
   const json = answer.startsWith('event:') ? (/^data: (.+)$/m.exec(answer)?.[1] ?? '') : answer;
   return json === '' ? undefined : JSON.parse(json).result;
 }
 
-/** The connector tells what failed in words alone. */
+/** Messages of the connector's failures and their statuses. */
 const STATUS_IN_WORDS: readonly [RegExp, number][] = [
   [/^No existe el registro indicado en/, 404],
   [/ con esta clave de idempotencia sigue en curso/, 409],
@@ -108,7 +108,7 @@ const STATUS_IN_WORDS: readonly [RegExp, number][] = [
   [/^El servicio .*\(petición /, 503],
 ];
 
-/** The status that the operation would have had by another door. */
+/** The status that another interface would have given. */
 export function statusOf({ isError, content: [first] }: ToolResult): number {
   if (!isError) return 200;
   return STATUS_IN_WORDS.find(([words]) => words.test(first?.text ?? ''))?.[1] ?? 400;

@@ -1,12 +1,12 @@
-// `npm run prove:input`: what nobody should send, to a service that must answer all of it.
+// `npm run prove:input`: invalid requests, all of which the service must answer properly.
 //
-//   npm run prove:input                             100,000 requests, of a new seed
-//   npm run prove:input -- --seed 7 --requests 500  a run that can be repeated
-//   npm run prove:input -- --seed 7 --only 123      one request of it, with its answer
+//   npm run prove:input                             100,000 requests with a random seed
+//   npm run prove:input -- --seed 7 --requests 500  a reproducible run
+//   npm run prove:input -- --seed 7 --only 123      one of its requests, with its answer
 //
-// Each answer has to come in time, be no 5xx, have its door's shape and tell nothing of the inside; a 400 has to name a
-// parameter or say what is malformed. At the end the service still runs, has logged no error and holds no more memory.
-// Exit 1 otherwise; what fails is printed as a command that repeats it.
+// Each answer must come in time, be no 5xx, have its interface's shape and reveal no internals; a 400 must name a parameter or say
+// what is malformed. At the end the service must still run, without logged errors and without more memory. Exit 1 otherwise;
+// failures are printed as commands that repeat them.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { exampleAccount, exampleRecords } from '../helpers/examples.ts';
@@ -17,11 +17,11 @@ import { openApi } from './input/values.ts';
 import type { Memory } from './inside.ts';
 import { inParallel, newApiKey, newCompany, openStand, type ServiceProcess, startService, table } from './stand.ts';
 
-/** How often memory is looked at. */
+/** Requests between memory readings. */
 const PARTS = 10;
-/** What may come on top of what the service held after the first tenth: caches that fill up. */
+/** Allowed growth of memory after the first tenth: caches that fill up. */
 const MOST_GROWTH = { heap: 24 * 2 ** 20, rss: 96 * 2 ** 20 };
-/** In a run so long, connections that say half a request and then nothing are waited for: the service gives them a minute. */
+/** Runs this long wait for half-sent requests to be closed, which the service does after a minute. */
 const LONG_RUN = 50_000;
 const SHOWN = 5;
 
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
 const seed = options.seed === undefined ? randomInt(2 ** 31) : Number(options.seed);
 const total = Number(options.requests);
 
-/** The request as a command, for a service with the examples' company and its key. */
+/** A command that repeats the request on a service with the examples' company and its key. */
 function asCommand({ method, path, headers, body, raw }: FuzzRequest): string {
   if (raw) return `echo ${raw.toString('base64')} | base64 -d | nc 127.0.0.1 3000`;
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -84,7 +84,7 @@ async function main(): Promise<boolean> {
       if (problem) fail(problem, { number, request, told: `${response.status} ${response.text.slice(0, 300)}` });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      // A body too large need not be heard to its end, and a method that was not read can be no HEAD.
+      // The service may stop reading a body that is too large, and does not know an unread request as HEAD.
       const tooLarge = (request.body?.length ?? 0) >= 2 ** 20;
       const unread = request.method === 'HEAD' && isTooLong(request);
       if (!tooLarge && !unread) fail(error.message, { number, request, told: '' });

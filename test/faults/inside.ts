@@ -1,8 +1,8 @@
-// Loaded into a process of the service before anything else (`node --import`), by the proofs of this folder: tells how much
-// memory it holds, sets its clock, and takes the service's own `account_id = ...` out of its statements.
+// Preloaded into a service process (`node --import`) by these proofs: reports its memory, sets its clock, and removes the
+// conditions `account_id = ...` from its statements.
 import pg from 'pg';
 
-/** What the service may be asked over the channel to its parent. */
+/** Requests to the service over its parent's channel. */
 export type Question = 'memory' | 'statements';
 
 export interface Memory {
@@ -12,26 +12,26 @@ export interface Memory {
 }
 
 export interface Statements {
-  /** On a company's table, from whatever part of the service. */
+  /** Statements on a company's table. */
   onCompanies: number;
-  /** Conditions on the company that were made true in them. */
+  /** Conditions on the company that were made true. */
   opened: number;
-  /** Of those that read, change or remove rows: the texts in which no such condition was found. */
+  /** Texts of statements that read, change or remove rows, without such a condition. */
   withoutCondition: string[];
-  /** The texts in which a condition was left. */
+  /** Texts with a condition that was not recognised. */
   notOpened: string[];
 }
 
 const statements = { onCompanies: 0, opened: 0, withoutCondition: new Set<string>(), notOpened: new Set<string>() };
 
-/** `l.account_id = $1`, `"p"."account_id" = "l"."account_id"`: what keeps a statement to one company. */
+/** `l.account_id = $1`, `"p"."account_id" = "l"."account_id"`: conditions on the company. */
 const CONDITION = /((?:"?\w+"?\.)?"?\baccount_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?account_id"?)/g;
-/** A condition on the company of any other form. */
+/** A condition on the company in another form. */
 const OTHER_FORM = /\baccount_id"?\)?\s*(?:=|<>|in\b|between\b)(?! \S+ or true\))/i;
-/** The company's own row is found by its number. */
+/** The company's own row is found by its id. */
 const OWN_ROW = /((?:"?accounts"?\.)?"id") = (\$\d+)/g;
 
-/** The statement with each condition on the company made true; its parameters keep their types. */
+/** The statement with every condition on the company made true; its parameters keep their types. */
 export function withoutFilters(text: string, tables: ReadonlySet<string>): string {
   const named = [...text.matchAll(/\b(?:from|join|into|update)\s+(?:only\s+)?"?(\w+)"?/gi)].map(
     ([, name = '']) => name,
@@ -55,7 +55,7 @@ async function removeFilters(): Promise<void> {
   const { entities } = await import('../../entities/index.ts');
   const metas = entities.map(({ meta }) => meta).filter(({ rowLevelSecurity }) => rowLevelSecurity);
   const tables = new Set(metas.map(({ tableName }) => tableName));
-  // The overloads of `query` are many; whatever the arguments, only the text changes.
+  // `query` has many overloads: only the text changes.
   const query = pg.Client.prototype.query as Query;
   const changed: Query = function (first, ...rest) {
     if (typeof first === 'string') return query.call(this, withoutFilters(first, tables), ...rest);
@@ -66,7 +66,7 @@ async function removeFilters(): Promise<void> {
 }
 
 const memory = (): Memory => {
-  // Twice: what was reachable from finalizers only is gone the second time.
+  // Twice: the second collection frees what finalizers kept.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();
@@ -91,6 +91,6 @@ if (process.send) {
     };
     process.send?.(question === 'memory' ? memory() : told);
   });
-  // The service ends when it is told to, not when its parent lets go.
+  // The service ends when told to, not when its parent's channel closes.
   process.channel?.unref();
 }

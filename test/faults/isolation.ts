@@ -1,12 +1,12 @@
-// `npm run prove:isolation`: every identifier parameter of every operation, by every door, with what belongs to other companies.
+// `npm run prove:isolation`: every id parameter of every operation, through every interface, with ids of other companies.
 //
-//   npm run prove:isolation                   all of it
-//   npm run prove:isolation -- --seed 7       other companies, made from another seed
-//   npm run prove:isolation -- --few          three operations and fewer companies: to see that it runs
+//   npm run prove:isolation                   everything
+//   npm run prove:isolation -- --seed 7       companies from another seed
+//   npm run prove:isolation -- --few          three operations and fewer companies: a trial
 //
-// Four times: as the service is; with the statements' own conditions on the company made true, so that row-level security
-// stands alone; with row-level security off, so that the statements do; and with neither, which has to leak, or nothing is
-// proved. Exit 1 when something leaks, or when the last does not.
+// Four runs: the service as it is; without the statements' conditions on the company, so that only row-level security isolates;
+// without row-level security, so that only the statements do; and without both, which must leak, or the proof proves nothing.
+// Exit 1 if something leaks, or if the last run does not.
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { z } from 'zod';
@@ -34,17 +34,17 @@ interface Foreign {
   number: number;
 }
 
-/** The companies of the proof, and what gives the others away. */
+/** The companies of the proof, and the markers of the others. */
 interface World {
   own: number;
   others: number[];
   ids: Ids;
-  /** Records of the others, by kind, and one of our own. */
+  /** Records of the others by kind, and one of our own. */
   foreign: ReadonlyMap<Kind, Foreign[]>;
   ours: ReadonlyMap<Kind, number>;
   marker: string;
   markedColumns: number;
-  /** Columns whose values are a closed list, or a key: they can't hold a marker. */
+  /** Columns with a fixed list of values or with keys: they can't hold a marker. */
   unmarkedColumns: string[];
   /** Sealed ids of the others. */
   sealed: ReadonlySet<string>;
@@ -54,7 +54,7 @@ const kinds = Object.keys(KINDS) as Kind[]; // the keys of the table are the typ
 
 async function makeWorld(stand: Stand, seed: number): Promise<World> {
   const own = await newCompany(stand, exampleRecords, exampleAccount);
-  // The same records with numbers of their own, so that every kind is there; and whatever else a file can hold.
+  // The examples' records with other ids, so that every kind exists, and arbitrary others.
   const anew = JSON.parse(JSON.stringify(exampleRecords, (name, value) => (name === 'id' ? undefined : value)));
   const arbitrary = fc.sample(arbitraryCompany, { numRuns: options.few ? 1 : 3, seed });
   const others = [await newCompany(stand, anew, exampleAccount)];
@@ -84,7 +84,7 @@ async function makeWorld(stand: Stand, seed: number): Promise<World> {
   return { own, others, ids, foreign, ours, marker, sealed, ...(await mark(stand, others, marker)) };
 }
 
-/** Writes the marker into every text column and every file of these companies that can hold it, set or not. */
+/** Writes the marker into every text column and file of these companies that can hold it. */
 async function mark({ admin }: Stand, accounts: number[], marker: string) {
   const { rows } = await admin.query<{ table: string; column: string; type: string; company: string }>(
     `select c.table_name as table, c.column_name as column, c.data_type as type,
@@ -112,7 +112,7 @@ async function mark({ admin }: Stand, accounts: number[], marker: string) {
   return { markedColumns, unmarkedColumns };
 }
 
-/** All rows of the other companies, as one short text. */
+/** A digest of all rows of the other companies. */
 async function digest({ admin }: Stand, accounts: number[]): Promise<string> {
   const { rows } = await admin.query<{ table: string; company: string }>(
     `select c.table_name as table, c.column_name as company from information_schema.columns c
@@ -127,7 +127,7 @@ async function digest({ admin }: Stand, accounts: number[]): Promise<string> {
   return all.rows.map(({ part }) => part).join('\n');
 }
 
-/** The identifier parameters of an operation. */
+/** The id parameters of an operation. */
 function parametersOf({ input }: Operation) {
   const found = new Map<string, { path: Path; kind: Kind; status: number }>();
   for (const { path, schema } of places(input)) {
@@ -137,7 +137,7 @@ function parametersOf({ input }: Operation) {
   return found;
 }
 
-/** What is tried where an identifier of this kind belongs. */
+/** The values tried for an id of this kind. */
 function attempts({ own, ids, foreign, ours }: World, kind: Kind): [string, string | number][] {
   const stolen = (foreign.get(kind) ?? []).flatMap(({ account, number }): [string, string | number][] => [
     ['their number', number],
@@ -160,7 +160,7 @@ function attempts({ own, ids, foreign, ours }: World, kind: Kind): [string, stri
 
 interface Found {
   calls: number;
-  /** Calls that names of others were sent with. */
+  /** Calls with ids of others. */
   attempted: number;
   leaks: string[];
   wrong: string[];
@@ -174,7 +174,7 @@ function traceIn(world: World, text: string): string | undefined {
   return undefined;
 }
 
-/** Every attempt on every parameter of these operations, by every door, and their valid calls. */
+/** Every attempt on every parameter of these operations through every interface, and their valid calls. */
 async function walk(url: string, caller: Caller, world: World, chosen: readonly Operation[]): Promise<Found> {
   const found: Found = { calls: 0, attempted: 0, leaks: [], wrong: [] };
   async function tell(call: Call, about: string): Promise<Outcome> {
@@ -215,7 +215,7 @@ async function walk(url: string, caller: Caller, world: World, chosen: readonly 
         callsOf(operation, input).map((call) => async () => {
           const about = `${operation.path}, a valid call, by ${call.door}`;
           const { status, told } = await tell(call, about);
-          // A write may be refused for what an earlier one did.
+          // An earlier write may be the reason for a refusal.
           if (status !== 200 && !(operation.write && status === 400))
             found.wrong.push(`${about}: ${status} ${told.slice(0, 200)}`);
         }),
@@ -225,7 +225,7 @@ async function walk(url: string, caller: Caller, world: World, chosen: readonly 
   return found;
 }
 
-/** The example; and of a read what it answers without the filters that narrow it down. */
+/** The example; for a read also its answer without narrowing filters. */
 function validInputs({ path, write, input, routes }: Operation): Input[] {
   const example = structuredClone(examples[path] ?? {});
   if (write) return [example];

@@ -1,17 +1,16 @@
-// `npm run prove:load`: twice what the service can take, callers that hold on to it, and what it stands on gone, held or full.
+// `npm run prove:load`: double load, callers that hold connections, and a database that is gone, locked or full.
 //
-//   npm run prove:load                                two minutes of twice the load, the database gone for 30 s, and the rest
+//   npm run prove:load                                two minutes of double load, the database gone for 30 s, and the rest
 //   npm run prove:load -- --parts disk,locks          some of load, away, connections, locks, disk
-//   npm run prove:load -- --seconds 3 --away 1 --held 2   to see that it runs
+//   npm run prove:load -- --seconds 3 --away 1 --held 2   a trial
 //
-// Two processes behind a proxy that gives each connection to the next of them, over 200 connections. First what they can
-// answer, then twice as many calls in a second: what is too much has to be refused at once, with 503 and Retry-After, and what
-// is served has to be served soon. Then half as many, which has to be as before within seconds; the same beside callers who
-// send slowly, say nothing or send too much. Then the database away; no connection to it left, in the pool or in PostgreSQL;
-// locks that another session holds longer than anybody waits; and, on a PostgreSQL of its own, a full disk. Every call has to be
-// answered in time, by what it asked for or by a refusal that says when to come again, what is written is written once and
-// whole, and all has to be as before within seconds, by the same two processes. Figures are this machine's, shared with those
-// who call. Exit 1 when one of them is out of its bounds.
+// Two processes behind a proxy that balances by connection, over 200 connections. First their capacity is measured, then they get
+// twice as many calls per second: the excess must be refused at once, with 503 and Retry-After, and the rest served soon. Then half
+// the capacity, which must be served as before within seconds; and the same beside callers that send slowly, send nothing or send
+// too much. Then the database is gone; all its connections are taken, in the pool or in PostgreSQL; another session holds locks for
+// longer than any timeout; and, on a separate PostgreSQL, the disk is full. Every call must be answered in time, with its result or
+// a refusal that says when to try again; writes happen once and completely; and the same two processes must recover within seconds.
+// The figures are those of this machine, shared with the callers. Exit 1 if one is out of bounds.
 import { parseArgs } from 'node:util';
 import { CONNECTIONS } from './load/client.ts';
 import { poolHeld, postgresFull } from './load/connections.ts';
@@ -34,7 +33,7 @@ const { values: options } = parseArgs({
 });
 const parts = options.parts.split(',');
 const milliseconds = (text: string) => Number(text) * 1000;
-/** More than writes wait for a lock (10 s), where locks are held for so long; less than they are held. */
+/** Where locks are held: longer than the lock timeout of writes (10 s), shorter than the locks are held. */
 const statementMs = Math.min(15_000, milliseconds(options.held) / 2);
 
 async function main(stack: AsyncDisposableStack): Promise<boolean> {
@@ -49,7 +48,7 @@ async function main(stack: AsyncDisposableStack): Promise<boolean> {
   return report.failures.length === 0;
 }
 
-/** All but the disk, by the same two processes. */
+/** All but the disk, with the same two processes. */
 async function onePostgres(outer: AsyncDisposableStack, report: Report): Promise<void> {
   if (parts.every((part) => part === 'disk')) return;
   await using stack = outer.use(new AsyncDisposableStack());

@@ -1,14 +1,13 @@
-// `npm run prove:once`: every write exactly once, while the service is killed and its database restarted under it.
+// `npm run prove:once`: every write exactly once, while the service is killed and its database restarted.
 //
-//   npm run prove:once                                30 kills and 10 restarts, of a new seed
-//   npm run prove:once -- --seed 7                    the same inputs and choices; when what falls between, nobody repeats
-//   npm run prove:once -- --kills 2 --restarts 1      to see that it runs
+//   npm run prove:once                                30 kills and 10 restarts, random seed
+//   npm run prove:once -- --seed 7                    the same inputs and choices; their timing differs
+//   npm run prove:once -- --kills 2 --restarts 1      a trial
 //
-// Eight writers call every operation that writes, each call with an idempotency key, three of them by the connector and the
-// others by the other doors, again and again until it is answered; now and then two at once, without waiting for the answer,
-// or giving up for good. The service is ended by SIGKILL wherever it is, PostgreSQL by a fast and an immediate shutdown in
-// turns. At the end, by the rows and by the API: what was acknowledged is there once, what was not is there once or not at
-// all, and all that follows from the records does. Exit 1 otherwise.
+// Eight writers, three of them through the connector, call every writing operation with idempotency keys, and repeat each call until
+// it is answered. Sometimes they send two at once, do not wait for the answer, or give up. The service is killed by SIGKILL at any
+// moment, PostgreSQL by a fast and an immediate shutdown in turns. At the end rows and API must agree: acknowledged writes exist
+// once, others once or not at all, and derived data fit the records. Exit 1 otherwise.
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -44,7 +43,7 @@ const { values: options } = parseArgs({
 });
 const seed = Number(options.seed);
 
-/** Kills and restarts in an order of the seed's, each while calls are being answered. */
+/** Kills and restarts in the seed's order, each while calls are being answered. */
 async function disturb(proof: Proof, service: Supervised, postgres: OwnPostgres): Promise<void> {
   const random = new Random(seed, WRITERS);
   const events = [
@@ -62,7 +61,7 @@ async function disturb(proof: Proof, service: Supervised, postgres: OwnPostgres)
     await wait(random.int(0, 30));
     if (what === 'kill') {
       service.kill();
-      // Some find it starting.
+      // Some hit it while it starts.
       if (random.chance(0.2)) await wait(random.int(50, 800));
     } else {
       await postgres.end(what === 'fast' ? 'fast' : 'immediate');
@@ -79,7 +78,7 @@ const DOOR_NAMES: Record<Doors, string> = {
   all: 'any, to read back',
 };
 
-/** What the attempts by each door came to. `late`: the service was ended, or not listened to, between commit and answer. */
+/** Attempts by interface. `late`: the service ended, or the writer stopped listening, between commit and answer. */
 const doorRows = ({ counts }: Proof, late: Comparison['late']): (string | number)[][] => [
   ['', 'acknowledged', 'attempts', 'without an answer', '503', '409, still running', 'done by an earlier attempt'],
   ...(['connector', 'others', 'all'] as const).map((doors) => {

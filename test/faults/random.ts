@@ -1,16 +1,16 @@
-// Random choices that a seed repeats.
+// Reproducible random choices.
 
-/** A generator of choices: the same seed makes the same ones. */
+/** A generator of choices; the same seed gives the same choices. */
 export class Random {
   #state: number;
 
   constructor(seed: number, stream = 0) {
-    // Streams of one seed have nothing in common.
+    // Streams of one seed are independent.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35);
     this.next();
   }
 
-  /** From 0 to 1, without 1 (mulberry32). */
+  /** From 0 to 1, exclusive (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -23,7 +23,7 @@ export class Random {
     return min + Math.floor(this.next() * (max - min + 1));
   }
 
-  /** True so often. */
+  /** True with this probability. */
   chance(share: number): boolean {
     return this.next() < share;
   }

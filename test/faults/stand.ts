@@ -1,4 +1,4 @@
-// What the proofs stand on: a database of their own, companies in it, and the service as a process that listens.
+// The setting of the proofs: a database, companies in it, and the service as a listening process.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import { importAccountFile } from '../../entities/account-file/import.ts';
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { importAccountFile } from '../../account-file/import.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import { Database } from '../../platform/database.ts';
-import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
-import { migrate } from '../../platform/migrations.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
+import { startEmbeddedPostgres } from '../../server/postgres/embedded-postgres.ts';
+import { migrate } from '../../server/postgres/migrations.ts';
 import { EXAMPLE_NOW } from '../helpers/examples.ts';
 import type { FileRecord } from '../helpers/world.ts';
 import { newApplication } from '../oauth/application.ts';
@@ -22,17 +22,17 @@ import type { Memory, Question, Statements } from './inside.ts';
 const MAIN = join(import.meta.dirname, '../../server/main.js');
 const INSIDE = join(import.meta.dirname, 'inside.ts');
 
-/** The key that the ids of a stand are sealed with. */
+/** The key that seals a stand's ids. */
 export const ID_KEY = 'a key of the proofs for the ids that they seal';
 
 export interface Stand extends AsyncDisposable {
   url: string;
   database: Database;
-  /** As the login that owns everything and that nothing binds. */
+  /** A connection of the owner, which bypasses row-level security. */
   admin: pg.Client;
 }
 
-/** A migrated database on TEST_DATABASE_URL, else on an embedded PostgreSQL that is gone afterwards. */
+/** A migrated database on TEST_DATABASE_URL, else on a temporary embedded PostgreSQL. */
 export async function openStand(): Promise<Stand> {
   await using stack = new AsyncDisposableStack();
   const given = process.env.TEST_DATABASE_URL;
@@ -63,7 +63,7 @@ export async function openStand(): Promise<Stand> {
   return { url: url.href, database, admin, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A new company with these records; answers its number. */
+/** Creates a company with these records; returns its id. */
 export async function newCompany(
   { database }: Stand,
   records: readonly FileRecord[],
@@ -77,7 +77,7 @@ export async function newCompany(
   return id;
 }
 
-/** The two headers of a new key that may write. */
+/** The two headers of a new read-write key. */
 export async function newApiKey({ database }: Stand, accountId: number): Promise<Record<string, string>> {
   const { key, secret } = newKey();
   const row = { account_id: accountId, key, secret_hash: hashSecret(secret), name: 'proof', can_write: true };
@@ -91,21 +91,34 @@ export interface ServiceProcess extends AsyncDisposable {
   log: string[];
   memory(): Promise<Memory>;
   statements(): Promise<Statements>;
-  /** Whether it is still there. */
+  /** Whether the process is running. */
   alive(): boolean;
   /** Credentials of every kind for a company. */
   caller(accountId: number): Promise<Caller>;
-  /** Ends it as an operator would, and waits for the rest of its log. */
+  /** Ends it as an operator would, and waits for the end of its log. */
   stop(): Promise<void>;
 }
 
-/** `albaran serve` on the stand's database, at the moment that the examples are made for. */
+/** `albaran serve` on the stand's database, with the clock at the examples' time. */
 export async function startService(stand: Stand, { filters = true } = {}): Promise<ServiceProcess> {
   const env = {
-    ...{ PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: '0', DEMO: 'false', RENEWALS: 'off' },
-    ...{ DATABASE_URL: stand.url, ID_KEYS: ID_KEY, LOG_LEVEL: 'info', CHECK_OUTPUTS: 'true' },
-    ...{ QUOTA_PER_MINUTE: '10000000', FAILED_KEYS_PER_MINUTE: '1000000', OAUTH_REGISTRATIONS_PER_HOUR: '1000000' },
-    ...{ FAULTS_NOW: EXAMPLE_NOW, FAULTS_FILTERS: filters ? 'on' : 'off' },
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DEMO: 'false',
+    RENEWALS: 'off',
+    DATABASE_URL: stand.url,
+    ID_KEYS: ID_KEY,
+    LOG_LEVEL: 'info',
+    CHECK_OUTPUTS: 'true',
+    QUOTA_PER_MINUTE: '10000000',
+    FAILED_KEYS_PER_MINUTE: '1000000',
+    OAUTH_REGISTRATIONS_PER_HOUR: '1000000',
+    OAUTH_REGISTRATIONS_TOTAL_PER_HOUR: '1000000',
+    ANONYMOUS_PER_MINUTE: '1000000',
+    FAULTS_NOW: EXAMPLE_NOW,
+    FAULTS_FILTERS: filters ? 'on' : 'off',
   };
   const child = spawn(process.execPath, ['--expose-gc', '--import', INSIDE, MAIN, 'serve'], {
     env,
@@ -115,7 +128,7 @@ export async function startService(stand: Stand, { filters = true } = {}): Promi
   if (!stdout) throw new Error('A process without its output');
   const gone = once(child, 'exit');
   const log: string[] = [];
-  // What is not read to its end would keep the process waiting.
+  // Unread output would keep the process from ending.
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: stdout }).on('line', (line) => {
       log.push(line);
@@ -151,10 +164,10 @@ export async function startService(stand: Stand, { filters = true } = {}): Promi
   };
 }
 
-/** Random texts that stand in no other place. */
+/** Unique random texts. */
 export const newMarker = () => `zq${randomBytes(8).toString('hex')}`;
 
-/** Runs the jobs, so many at a time. */
+/** Runs the jobs, this many at a time. */
 export async function inParallel(width: number, jobs: Iterable<() => Promise<void>>): Promise<void> {
   const left = jobs[Symbol.iterator]();
   const worker = async () => {
@@ -163,7 +176,7 @@ export async function inParallel(width: number, jobs: Iterable<() => Promise<voi
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** Rows as a table of text, the first of them its head; numbers stand right. */
+/** A text table of rows, the first of them its head; numbers are right-aligned. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)));
   const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));

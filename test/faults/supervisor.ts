@@ -1,5 +1,4 @@
-// What a proof can end at any moment and finds again: a PostgreSQL of its own, and the service as a process that somebody
-// starts again whenever it ends.
+// Servers that a proof can end at any moment: a PostgreSQL, and the service as a process that is restarted whenever it ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -9,30 +8,30 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../../platform/database.ts';
-import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
-import { isAlive, placeOfCluster } from '../../platform/embedded-postgres-user.ts';
-import { migrate } from '../../platform/migrations.ts';
+import { startEmbeddedPostgres } from '../../server/postgres/embedded-postgres.ts';
+import { isAlive, placeOfCluster } from '../../server/postgres/embedded-postgres-user.ts';
+import { migrate } from '../../server/postgres/migrations.ts';
 import { ID_KEY, type Stand } from './stand.ts';
 
 export const MAIN = join(import.meta.dirname, '../../server/main.js');
 const AGAIN_AFTER_MS = 50;
 
-/** Fast ends sessions and writes a checkpoint; immediate is a crash, which the next start recovers from. */
+/** `fast` ends sessions and writes a checkpoint; `immediate` is a crash, from which the next start recovers. */
 export type Shutdown = 'fast' | 'immediate';
 
 export interface OwnPostgres extends AsyncDisposable {
   url: string;
-  /** Resolves once it is gone. */
+  /** Resolves when it has ended. */
   end(how: Shutdown): Promise<void>;
-  /** Starts it again at the same address; resolves once it takes connections. Throws when it does not start. */
+  /** Starts it again at the same address; resolves when it accepts connections. Throws if it does not start. */
   start(): Promise<void>;
-  /** Whether its process is there, be it starting or ending. */
+  /** Whether its process exists, even starting or ending. */
   runs(): Promise<boolean>;
 }
 
 /**
- * A migrated database on a PostgreSQL of its own, as safe as a company's: what was committed outlives a crash. `folder`: where
- * its data folder is made.
+ * A migrated database on a PostgreSQL of its own with full durability: commits survive a crash. `folder`: where its data folder is
+ * made.
  */
 export async function startOwnPostgres(folder = tmpdir()): Promise<OwnPostgres> {
   await using stack = new AsyncDisposableStack();
@@ -63,16 +62,16 @@ export async function startOwnPostgres(folder = tmpdir()): Promise<OwnPostgres> 
   };
 }
 
-/** The process of the PostgreSQL that a data folder belongs to, or belonged to when it was last ended by force. */
+/** The postmaster of a data folder, or the former one after a forced end. */
 async function pidOf(dataDir: string): Promise<number | undefined> {
   const lock = await readFile(join(placeOfCluster(dataDir).folder, 'postmaster.pid'), 'utf8').catch(() => '');
   return Number(lock.split('\n')[0]) || undefined;
 }
 
-/** Connections to a database, for as long as nobody ends its server. */
+/** A pool whose server may end at any time. */
 export async function standOn(url: string): Promise<Stand> {
   const admin = new pg.Client({ connectionString: url });
-  // Its server may be ended under it.
+  // The server may end under an idle connection.
   admin.on('error', () => {});
   await admin.connect();
   const database = new Database({ url, poolSize: 4 });
@@ -89,8 +88,8 @@ export async function standOn(url: string): Promise<Stand> {
 }
 
 /**
- * Runs a proof, and ends what it has started, in whatever way it ends itself: done, failed, by Ctrl-C or SIGTERM. The process
- * exits with 1 unless it is proved.
+ * Runs a proof, and stops everything it started, however it ends: done, failed, by Ctrl-C or SIGTERM. The process exits with 1
+ * unless the proof succeeds.
  */
 export async function runProof(proof: (started: AsyncDisposableStack) => Promise<boolean>): Promise<void> {
   const started = new AsyncDisposableStack();
@@ -114,24 +113,34 @@ export async function runProof(proof: (started: AsyncDisposableStack) => Promise
 }
 
 export interface Supervised extends AsyncDisposable {
-  /** Where it listens now; of the last run, while it is down. */
+  /** Of the current run. */
+  pid(): number | undefined;
+  /** Its current address; that of the last run while it is down. */
   url(): string;
-  /** SIGKILL, whatever it is doing: serving or starting. */
+  /** SIGKILL, whether it is serving or starting. */
   kill(): void;
-  /** Resolves once it listens. */
+  /** Resolves when it listens. */
   up(): Promise<void>;
-  /** How it ended, each time that nobody had killed it after it listened, with the end of its log. */
+  /** Ends after listening that were not kills, with the end of the log. */
   endedByItself: string[];
   starts: number;
 }
 
-/** The environment of a service that takes all that a proof sends. */
+/** The environment of a service that accepts everything a proof sends. */
 export const proofEnvironment = (databaseUrl: string) => ({
-  ...{ PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: '0', DEMO: 'false', RENEWALS: 'off' },
-  ...{ DATABASE_URL: databaseUrl, ID_KEYS: ID_KEY, LOG_LEVEL: 'warn', QUOTA_PER_MINUTE: '10000000' },
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  DEMO: 'false',
+  RENEWALS: 'off',
+  DATABASE_URL: databaseUrl,
+  ID_KEYS: ID_KEY,
+  LOG_LEVEL: 'warn',
+  QUOTA_PER_MINUTE: '10000000',
 });
 
-/** `albaran serve`, started again whenever it ends: the database may not be there yet. */
+/** `albaran serve`, restarted whenever it ends: the database may not be there yet. */
 export async function supervise(databaseUrl: string, more: Record<string, string> = {}): Promise<Supervised> {
   let stopping = false;
   let killed = false;
@@ -162,6 +171,7 @@ export async function supervise(databaseUrl: string, more: Record<string, string
 
   const supervised: Supervised = {
     url: () => url,
+    pid: () => child?.service.pid,
     endedByItself,
     starts: 0,
     kill() {
@@ -185,7 +195,7 @@ export async function supervise(databaseUrl: string, more: Record<string, string
       const listened = await child.listening;
       await child.gone;
       if (stopping) return;
-      // One that found no database at its start has said so and gone: that is what it should do.
+      // It ended since it had no database at its start, as it should.
       if (listened && !killed) endedByItself.push(child.last.join('\n'));
       await wait(AGAIN_AFTER_MS);
     }

@@ -1,15 +1,15 @@
-// `npm run prove:timing`: what a refusal takes tells nothing of why it was one.
+// `npm run prove:timing`: the time of a refusal does not reveal its reason.
 //
-//   npm run prove:timing                              400 refusals of each kind by key, 80 by sign-in
-//   npm run prove:timing -- --keys 40 --people 10     to see that it runs
+//   npm run prove:timing                              400 refusals by key of each kind, 80 by sign-in
+//   npm run prove:timing -- --keys 40 --people 10     a trial
 //
-// Over HTTP, of the service as a process, the kinds in a new order each round. Of each kind the median is told, and how far the
-// medians of two kinds are apart beside how far those of the two halves of one kind are, which is noise. Exit 1 when kinds
-// are further apart than noise explains.
+// Over HTTP to the service as a process, with the kinds in a new order each round. It prints the median of each kind, and compares
+// the distance of the medians of two kinds with that of two halves of one kind, which is noise. Exit 1 if kinds are further apart
+// than noise explains.
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { createUser } from '../../platform/identity/users.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
-import { createUser } from '../../platform/users.ts';
 import { openBrowser, PASSWORD } from '../pages/browser.ts';
 import { Random } from './random.ts';
 import { newApiKey, newCompany, openStand, startService, table } from './stand.ts';
@@ -17,12 +17,12 @@ import { newApiKey, newCompany, openStand, startService, table } from './stand.t
 const { values: options } = parseArgs({
   options: { keys: { type: 'string', default: '400' }, people: { type: 'string', default: '80' } },
 });
-/** Halves of one kind differ by chance; kinds may by so many times as much, or by this share of the median. */
+/** Halves of one kind differ by chance; kinds may differ by this multiple of it, or by this share of the median. */
 const NOISE = { times: 3, share: 0.05 };
-/** Not counted: statements are planned and code is compiled. */
+/** Rounds that are not counted: statements are planned and code is compiled. */
 const WARM_ROUNDS = 5;
 
-/** Makes ready for one refusal, which answers its status: what is made ready takes no part of its time. */
+/** Prepares one refusal and returns a function that sends it and gives its status: only that is timed. */
 type Refusal = () => Promise<() => Promise<number>>;
 
 function median(times: readonly number[]): number {
@@ -32,7 +32,7 @@ function median(times: readonly number[]): number {
 
 const half = (times: readonly number[], which: 0 | 1) => times.filter((_, index) => index % 2 === which);
 
-/** Refusals of these kinds in turns; false when their times tell them apart. */
+/** Sends refusals of these kinds in turns; false if their times differ. */
 async function compare(kinds: Record<string, Refusal>, rounds: number, status: number): Promise<boolean> {
   const random = new Random(rounds);
   const taken = new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]));
@@ -108,7 +108,7 @@ async function main(): Promise<boolean> {
   const email = `${randomUUID()}@example.com`;
   await createUser(stand.database, { email, name: 'Ana', password: PASSWORD });
   const signIn = (who: () => string) => async () => {
-    // So that it is not refused for having been refused.
+    // So that it is not refused for its earlier attempts.
     await stand.admin.query('delete from sign_in_attempts');
     const fields = { email: who(), password: 'not the password', next: '/' };
     return async () => (await browser.submit('/signin', fields)).status;

@@ -1,13 +1,13 @@
-// A company with something of everything, and for every operation an input that succeeds on it. Tests that walk the whole
-// registry (registry.test.ts) stand on both: a new operation adds its example here.
+// A company with records of every kind, and for every operation an input that succeeds on it. Tests that iterate over all
+// operations (registry.test.ts) use both: a new operation adds its example here.
 import type { FileRecord } from './world.ts';
 
-/** The moment that the examples are made for: on it, nothing below has expired. */
+/** The time that the examples are made for: nothing below has expired at it. */
 export const EXAMPLE_NOW = '2026-03-02T10:00:00Z';
 
 const line = { descripcion: 'Silla', cantidad: 2, importe_unitario: 50, articulo: 'silla' };
 
-/** Every record has a number, by which the inputs name it. */
+/** Every record has an id, by which the inputs name it. */
 export const exampleRecords: readonly FileRecord[] = [
   { coleccion: 'tarifas', ref: 't1', id: 1101, tarifa: 1 },
   { coleccion: 'tarifas', ref: 't2', id: 1102, tarifa: 2, con_iva: false },
@@ -287,15 +287,15 @@ export const exampleRecords: readonly FileRecord[] = [
   },
 ];
 
-/** What the company is, beside its records. */
+/** The company's own fields. */
 export const exampleAccount = { stock_multiformato: true };
 
 const dates = { fecha_inicio: '2026-02-01', fecha_fin: '2026-03-31' };
 const pages = { pagina: 1, por_pagina: 50 };
 
 /**
- * Operation path -> an input with every parameter that fits together, on a company with `exampleRecords` and
- * `exampleAccount` at `EXAMPLE_NOW`. Parameters that stand in some path of the operation are always there.
+ * Operation path -> an input with all parameters that are valid together, on a company with `exampleRecords` and
+ * `exampleAccount` at `EXAMPLE_NOW`. It always includes the parameters of the operation's paths.
  */
 export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'funnels.list': {},
@@ -389,14 +389,59 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'timeEntries.list': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
   'employees.list': { busqueda: 'ana gil', departamentoId: 1201, activo: true, ...pages },
   'employees.get': { empleadoId: 1501 },
-  'contracts.list': { empleadoId: 1501, vigentes: true },
-  'absences.list': { ...dates, empleadoId: 1501, tipo: 'vacaciones', incluir_rechazadas: true },
-  'absences.summarise': { ...dates, departamentoId: 1201, tipo: 'vacaciones' },
+  'contracts.list': { empleadoId: 1501, vigentes: true, ...pages },
+  'absences.list': { ...dates, empleadoId: 1501, tipo: 'vacaciones', incluir_rechazadas: true, ...pages },
+  'absences.summarise': { ...dates, departamentoId: 1201, tipo: 'vacaciones', ...pages },
   'workCalendar.get': { ...dates, empleadoId: 1501, incluir_rechazadas: true },
-  'planning.get': { ...dates, empleadoId: 1501, proyectoId: 2901 },
+  'planning.get': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
   'lossReasons.list': { funnel_fk: 2301 },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
   'clients.get': { clienteId: 1901 },
+  'clients.create': {
+    datos: {
+      nombre_fiscal: 'Casa Nueva SL',
+      nombre_comercial: 'La Nueva',
+      cif: 'B33333333',
+      email: 'casa@example.com',
+      telefono: '910000000',
+      movil: '600000000',
+      direccion: 'Calle Mayor, 1',
+      cp: '28013',
+      poblacion: 'Madrid',
+      provincia: 'Madrid',
+      pais: 'España',
+      tarifa: 2,
+      rgpd: {
+        comunicaciones_email: true,
+        comunicaciones_whatsapp: false,
+        comunicaciones_sms: false,
+        tratamiento_imagenes: true,
+      },
+    },
+  },
+  'clients.update': {
+    clienteId: 1901,
+    datos: {
+      nombre_fiscal: 'Bar Pepe e Hijos SL',
+      nombre_comercial: 'El Pepe',
+      cif: 'B-11.111.111',
+      email: 'casa@example.com',
+      telefono: '910000000',
+      movil: '600000000',
+      direccion: 'Calle Mayor, 1',
+      cp: '28013',
+      poblacion: 'Madrid',
+      provincia: 'Madrid',
+      pais: 'España',
+      tarifa: 2,
+      rgpd: {
+        comunicaciones_email: true,
+        comunicaciones_whatsapp: false,
+        comunicaciones_sms: false,
+        tratamiento_imagenes: true,
+      },
+    },
+  },
   'estimates.list': { ...dates, clienteId: 1901, busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
   'estimates.listAttachments': { presupuestoId: 3401 },
@@ -407,8 +452,30 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     detalles: [{ cantidad: 1, descripcion: 'Limpieza anual', importe_unitario: 300, iva: 21, articulo_fk: 2201 }],
   },
   'recurrings.listNew': { ...dates },
-  'recurrings.listRenewals': { ...dates },
+  'recurrings.listRenewals': { ...dates, ...pages },
   'suppliers.list': { busqueda: 'maderas', ...pages },
+  'suppliers.get': { proveedorId: 2001 },
+  'suppliers.create': {
+    datos: {
+      nombre_fiscal: 'Clavos SL',
+      nombre_comercial: 'Clavos',
+      cif: 'B44444444',
+      email: 'clavos@example.com',
+      telefono: '910000000',
+      movil: '600000000',
+    },
+  },
+  'suppliers.update': {
+    proveedorId: 2001,
+    datos: {
+      nombre_fiscal: 'Maderas e Hijos SA',
+      nombre_comercial: 'Maderas',
+      cif: 'A-22.222.222',
+      email: 'maderas@example.com',
+      telefono: '910000000',
+      movil: '600000001',
+    },
+  },
   'purchaseInvoices.list': { ...dates, proveedorId: 2001, pagada: false, subtipo: '600', ...pages },
   'purchaseDeliveryNotes.list': { ...dates, proveedorId: 2001, ...pages },
   'purchasesReport.get': { ...dates, agrupar: 'proveedor' },
@@ -425,10 +492,10 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
 };
 
-/** The records again, `copies` times over, each as a record of its own: what makes lists longer. */
+/** `copies` further copies of the records, to make lists longer. */
 export const copiesOf = (copies: number): FileRecord[] =>
   Array.from({ length: copies }, (_, copy) => {
-    // What is one of its kind, or unique by its code, is not doubled.
+    // Records that are unique, or unique by code, are not copied.
     const doubled = exampleRecords.filter(({ coleccion }) => coleccion !== 'tarifas' && coleccion !== 'subtipos_gasto');
     const refs = new Set(doubled.map(({ ref }) => ref));
     const again = (value: unknown, field = ''): unknown => {

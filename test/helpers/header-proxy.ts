@@ -1,4 +1,4 @@
-// A way to a server for programs that cannot send its credentials: an HTTP proxy that adds them to each request.
+// An HTTP proxy that adds credentials to each request, for programs that can't send them.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 
@@ -7,8 +7,8 @@ export interface HeaderProxy extends AsyncDisposable {
 }
 
 /**
- * Passes requests on with these headers added, and answers as they come. The proxy's own name in Host and Origin becomes the
- * target's; a foreign one is passed on as it is, so that the target can refuse it.
+ * Forwards requests with these headers added. Replaces the proxy's own name in Host and Origin by the target's; forwards a
+ * foreign one unchanged, so that the target can refuse it.
  */
 export async function headerProxy(targetUrl: string, added: Record<string, string>): Promise<HeaderProxy> {
   const target = new URL(targetUrl);

@@ -1,4 +1,4 @@
-// A database of a test's own, for what would disturb the tests that share the other one. Dropped when disposed.
+// A database for one test, if it would disturb tests on the shared one. Dropped when disposed.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -6,15 +6,15 @@ import { Database } from '../../platform/database.ts';
 import { pooledUrl, poolerOptions } from './pgbouncer.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
-  /** As the service reaches it. */
+  /** The URL that the service uses. */
   url: string;
-  /** Without a pooler in between. */
+  /** The URL without a pooler. */
   directUrl: string;
-  /** Connected as the login that owns everything. */
+  /** A connection of the owner's login. */
   admin: pg.Client;
 }
 
-/** `migrated: false` leaves it empty. */
+/** An empty database with `migrated: false`. */
 export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase> {
   const name = `albaran_own_${randomUUID().replaceAll('-', '')}`;
   const server = new pg.Client({ connectionString: inject('adminUrl') });
@@ -36,17 +36,17 @@ export async function ownDatabase({ migrated = true } = {}): Promise<OwnDatabase
   };
 }
 
-/** The service's own way into the companies of a database; to be closed before that is disposed. */
+/** The service's access to a database; close it before disposing the database. */
 export async function tenantsOf({ url }: OwnDatabase): Promise<Database> {
   const tenants = new Database({ url, ...poolerOptions() });
   await tenants.prepareRole();
   return tenants;
 }
 
-/** Resolves once so many statements of other connections to this database wait for a lock. */
+/** Resolves when `statements` statements of other connections to this database wait for a lock. */
 export async function untilWaiting(client: pg.Client, statements = 1): Promise<void> {
   for (;;) {
-    // Who waits for a transaction to end does so in no database; the table it is about to write is in this one.
+    // A statement that waits for a transaction has no database in pg_locks; the table it is about to write has.
     const { rowCount } = await client.query(
       `select distinct waiting.pid from pg_locks waiting join pg_locks held on held.pid = waiting.pid
        where not waiting.granted and held.database = (select oid from pg_database where datname = current_database())`,

@@ -1,5 +1,5 @@
-// PgBouncer in transaction mode in front of a PostgreSQL: a connection of the service keeps its backend for a transaction at
-// a time. TEST_POOLER=pgbouncer puts one between the service and the database of all tests (see database-server.ts).
+// PgBouncer in transaction mode in front of a PostgreSQL: the service's connections share backends, a transaction each.
+// TEST_POOLER=pgbouncer puts one between the service and all databases of the tests (see database-server.ts).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,14 +12,14 @@ import { pgbouncerPath } from '../system/needs.ts';
 
 export interface PgBouncer extends AsyncDisposable {
   port: number;
-  /** The database at this URL by way of it, for the login of `target`. */
+  /** The URL of this database through PgBouncer, for the login of `target`. */
   through(url: string): string;
 }
 
-/** Nobody: PgBouncer refuses to run as root. */
+/** The user `nobody`: PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
 
-/** In front of the server of `target`, for its login alone. `poolSize`: backends at most, for each database. */
+/** Starts one in front of the server of `target`, for its login only. `poolSize`: maximum backends for each database. */
 export async function startPgBouncer(target: string, { poolSize = 20 } = {}): Promise<PgBouncer> {
   const path = pgbouncerPath();
   const { hostname, port: targetPort, username, password } = new URL(target);
@@ -86,16 +86,16 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A database of the tests' server, given without a pooler, as the service is to reach it. */
+/** The URL by which the service connects to a database of the tests' server, given its direct URL. */
 export function pooledUrl(directUrl: string): string {
   const port = inject('poolerPort');
   return port ? withAddress(directUrl, '127.0.0.1', port) : directUrl;
 }
 
-/** What the service has to be told beside the URL of a database of the tests' server. */
+/** Settings of the service for a database of the tests' server, beside its URL. */
 export const poolerOptions = (): Partial<DatabaseOptions> => (inject('poolerPort') ? { prepare: false } : {});
 
-/** The environment of a process of the service whose database has this URL, directly or by way of the pooler. */
+/** The environment of a service process on the database with this URL, direct or through the pooler. */
 export function databaseEnvironment(url: string): Record<string, string> {
   if (!inject('poolerPort')) return { DATABASE_URL: url };
   const { hostname, port } = new URL(inject('adminUrl'));

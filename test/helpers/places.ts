@@ -1,14 +1,14 @@
-// Where values stand in the input of an operation, and inputs with another value there: for tests that try all of them.
+// Finds the values in an operation's input and replaces one of them, for tests that try every place.
 import { z } from 'zod';
 import type { Operation } from '../../bridges/operations.ts';
 import { fieldName } from '../../platform/errors.ts';
+import { unwrap } from '../../routers/shared/calls/walk.ts';
 import { idMarks } from '../../routers/shared/id.ts';
-import { unwrap } from '../../routers/shared/walk.ts';
 
 export type Input = Record<string, unknown>;
 export type Path = readonly (string | number)[];
 
-/** Every value that an input schema has room for, by where it stands; of lists, in their first element. */
+/** Every value that an input schema allows, by path; in lists, that of the first element. */
 export function* places(schema: z.core.$ZodType, path: Path = []): Generator<{ path: Path; schema: z.core.$ZodType }> {
   const inner = unwrap(schema);
   if (path.length > 0) yield { path, schema: inner };
@@ -31,7 +31,7 @@ export const placesOf = ({ input }: Operation, wanted: (schema: z.core.$ZodType)
 export const valueAt = (input: Input, path: Path) =>
   path.reduce<unknown>((value, step) => (value as Record<string | number, unknown> | undefined)?.[step], input);
 
-/** The input with another value at one place. */
+/** The input with another value at one path. */
 export function withValue(input: Input, path: Path, value: unknown): Input {
   const changed = structuredClone(input);
   let container: Record<string | number, unknown> = changed;
@@ -44,5 +44,5 @@ export function withValue(input: Input, path: Path, value: unknown): Input {
   return changed;
 }
 
-// By get, which also finds the mark of a schema that this one is a described copy of.
+// `get` also finds the metadata of the schema that this one was cloned from by describe().
 export const isId = (schema: z.core.$ZodType) => idMarks.get(schema) !== undefined;

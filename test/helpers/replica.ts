@@ -1,29 +1,29 @@
-// A PostgreSQL of a test's own with a streaming replica, from the embedded binaries, which are on every machine.
+// A PostgreSQL with a streaming replica for one test, from the embedded binaries, which every machine has.
 import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
-import { migrate } from '../../platform/migrations.ts';
+import { startEmbeddedPostgres } from '../../server/postgres/embedded-postgres.ts';
+import { migrate } from '../../server/postgres/migrations.ts';
 
 export interface Replicated extends AsyncDisposable {
   url: string;
   replicaUrl: string;
-  /** From now on the replica replays nothing; what is written meanwhile it receives. */
+  /** Stops replay on the replica; it still receives new data. */
   pause(): Promise<void>;
-  /** From now on the replica replays what was committed an hour ago. */
+  /** Delays replay on the replica by an hour. */
   delay(): Promise<void>;
   /** Undoes both. */
   resume(): Promise<void>;
-  /** Resolves once the replica has all that was written. */
+  /** Resolves when the replica has replayed everything. */
   untilReplayed(): Promise<void>;
 }
 
-/** A migrated database with its replica. Not an ephemeral one, which would tell commits before they are in its log. */
+/** A migrated database with its replica. Not an ephemeral one, which acknowledges commits before they are in its log. */
 export async function startReplicated(): Promise<Replicated> {
   const folder = await mkdtemp(join(tmpdir(), 'albaran-replica-'));
-  await chmod(folder, 0o755); // So that PostgreSQL's user can enter, where the tests run as root.
+  await chmod(folder, 0o755); // Lets PostgreSQL's user enter if the tests run as root.
   const dataDir = join(folder, 'primary');
   const first = await startEmbeddedPostgres({ dataDir });
   await migrate(first.url);

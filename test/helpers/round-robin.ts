@@ -1,11 +1,11 @@
-// What stands in front of several processes.
+// A proxy in front of several processes.
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy extends AsyncDisposable {
   port: number;
 }
 
-/** Gives each connection to the next of the services. */
+/** Gives each new connection to the next service. */
 export async function roundRobin(services: readonly { url(): string }[]): Promise<Proxy> {
   const open = new Set<Socket>();
   let next = 0;
@@ -16,7 +16,7 @@ export async function roundRobin(services: readonly { url(): string }[]): Promis
     far.pipe(near);
     for (const socket of [near, far]) {
       open.add(socket);
-      // Each closes after its error, which is all that the other one is told.
+      // Every error is followed by 'close', which closes the other socket.
       socket.on('error', () => {});
       socket.on('close', () => open.delete(socket));
     }

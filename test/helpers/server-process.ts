@@ -1,4 +1,4 @@
-// A server as a process of its own, so that it can be killed.
+// A server in its own process, so that a test can kill it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ export interface ServerProcess extends AsyncDisposable {
   url: string;
   port: number;
   pid: number;
-  /** Ends it, SIGKILL unless said otherwise, and waits until it is gone. */
+  /** Ends it with this signal (default SIGKILL) and waits for its exit. */
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** `albaran serve` on this database, at any free port. */
+/** Starts `albaran serve` on this database, on a free port. */
 export async function startServerProcess(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
   const own = { ...databaseEnvironment(databaseUrl), HOST: '127.0.0.1', PORT: '0', DEMO: 'false' };
-  // Every test calls from one address: the wrong keys that some try must not close the door to the others.
+  // All tests have one address: wrong keys of one must not lock out the others.
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: { PATH: process.env.PATH, ...own, FAILED_KEYS_PER_MINUTE: '1000000', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-// What a service asks of its database, statement by statement.
+// Records the statements that a service sends to its database.
 import type pg from 'pg';
 import type { Service } from '../../platform/context.ts';
 
@@ -7,7 +7,7 @@ export interface Statement {
   values: readonly unknown[];
 }
 
-/** Notes every statement that the service sends from now on. `take` answers those since it was last called. */
+/** Records every statement from now on. `take` returns those since its last call. */
 export function recordStatements({ database: { pool } }: Pick<Service, 'database'>) {
   let sent: Statement[] = [];
   const watched = new WeakSet<pg.PoolClient>();
@@ -15,7 +15,7 @@ export function recordStatements({ database: { pool } }: Pick<Service, 'database
     if (watched.has(client)) return;
     watched.add(client);
     const query = client.query.bind(client);
-    // The overloads of `query` are many; whatever the arguments, they are passed on as they came.
+    // `query` has many overloads: the arguments are passed on unchanged.
     client.query = ((...args: unknown[]) => {
       sent.push(statementOf(args));
       return Reflect.apply(query, client, args);

@@ -1,4 +1,4 @@
-// A network between two parties that a test can cut: what reaches the proxy goes on to the target, until it is told otherwise.
+// A TCP proxy whose connections a test can cut.
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 
@@ -6,14 +6,17 @@ export interface TcpProxy extends AsyncDisposable {
   port: number;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Takes connections again, at the same port. */
+  /** Accepts connections again, on the same port, and lets answers through. */
   restore(): Promise<void>;
-  /** From now on, what the target answers does not arrive; resolves with the first answer that did not. */
+  /** Drops the target's answers from now on; resolves at the first one. */
   swallowAnswers(): Promise<void>;
+  /** Freezes existing connections without closing them, as if a machine vanished; new connections work. */
+  strand(): void;
 }
 
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const open = new Set<Socket>();
+  const stranded = new WeakSet<Socket>();
   let swallowed: (() => void) | undefined;
   const server = createServer((near) => {
     const far = createConnection(target);
@@ -23,6 +26,7 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     ] as const) {
       open.add(from);
       from.on('data', (bytes) => {
+        if (stranded.has(from)) return;
         if (from === far && swallowed) swallowed();
         else to.write(bytes);
       });
@@ -51,16 +55,22 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
   return {
     port,
     cut,
-    restore: () => listen(port),
+    restore() {
+      swallowed = undefined;
+      return listen(port);
+    },
     swallowAnswers: () =>
       new Promise((resolve) => {
         swallowed = resolve;
       }),
+    strand() {
+      for (const socket of open) stranded.add(socket);
+    },
     [Symbol.asyncDispose]: cut,
   };
 }
 
-/** The same database by way of a proxy. */
+/** The URL of the same database through a proxy. */
 export async function databaseProxy(url: string): Promise<TcpProxy & { url: string }> {
   const { hostname, port } = new URL(url);
   const proxy = await tcpProxy({ host: hostname, port: Number(port || 5432) });

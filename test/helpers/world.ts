@@ -1,4 +1,4 @@
-// What a test stands on: a real server on a real database, and companies made from account-file records.
+// The usual setting of a test: a real server on a real database, and companies made from account-file records.
 //
 //   await using server = await startServer();
 //   const acme = await server.company([{ coleccion: 'empleados', ref: 'ana', nombre: 'Ana' }]);
@@ -6,8 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { inject } from 'vitest';
-import { importAccountFile } from '../../entities/account-file/import.ts';
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { z } from 'zod';
+import { importAccountFile } from '../../account-file/import.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Service } from '../../platform/context.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
@@ -16,7 +17,7 @@ import { type HttpOptions, makeHttp } from '../../server/http.ts';
 import { poolerOptions } from './pgbouncer.ts';
 import { roundRobin } from './round-robin.ts';
 
-/** A record of an account file, without its `ref` where the test does not care. */
+/** A record of an account file; `ref` may be left out. */
 export type FileRecord = { coleccion: string; ref?: string; [field: string]: unknown };
 
 export interface Answer {
@@ -29,12 +30,12 @@ export interface Answer {
 }
 
 export interface CompanyOptions {
-  /** Fields of the `cuenta` record: `zona_horaria`, `stock_multiformato`, `cuota_por_minuto`. */
-  cuenta?: Record<string, unknown>;
+  /** Fields of the `cuenta` record (`zona_horaria`, `stock_multiformato`, `emision_automatica`) and the company's quota. */
+  cuenta?: { cuota_por_minuto?: number; [field: string]: unknown };
   readOnly?: boolean;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that moves only when a test moves it. */
 export class TestClock implements Clock {
   #now: Temporal.Instant;
   constructor(now: string) {
@@ -52,22 +53,31 @@ export class TestClock implements Clock {
 export type ServerOptions = Partial<Omit<ServiceOptions, 'log'> & HttpOptions> & {
   logTo?: (line: string) => void;
   /**
-   * One server whatever TEST_SERVERS says: for what a process knows of itself, and for what it refuses while the caller is
-   * still sending, which does not get through the proxy.
+   * One server whatever TEST_SERVERS says: for state of one process, and for refusals while the caller still sends, which the
+   * proxy does not forward.
    */
   alone?: boolean;
 };
 
-/** With TEST_SERVERS=2 what a test takes for one server are two that share a database and take its requests in turns. */
+/** With TEST_SERVERS=2 a test's server is two that share a database and take requests in turns. */
 const SERVERS = Number(process.env.TEST_SERVERS ?? 1);
 
+/** Prints the stack of a 500, since the answer has no cause; nothing else of the log. */
+function showCause(line: string): void {
+  const { err, msg } = logLine.parse(JSON.parse(line));
+  if (err && !msg.includes('no está disponible')) console.error(err.stack);
+}
+const logLine = z.object({ err: z.object({ stack: z.string() }).optional(), msg: z.string() });
+
 async function openServer(options: Omit<ServerOptions, 'alone'>) {
-  const { logTo, corsOrigins = [], trustProxy = false, oauth, databaseQueue, database, ...rest } = options;
-  const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'silent' });
+  const { logTo, corsOrigins = [], trustProxy = false, oauth, databaseQueue, apiContact, database, ...more } = options;
+  const { giveUpAfterMs, unreadBytes, ...rest } = more;
+  const log = logTo ? pino({ level: 'info' }, { write: logTo }) : pino({ level: 'error' }, { write: showCause });
   const service = await openService({
     database: { url: inject('databaseUrl'), ...poolerOptions(), ...database },
     checkOutputs: true,
     failedKeysPerMinute: 1_000_000,
+    anonymousPerMinute: 1_000_000,
     ...rest,
     log,
   });
@@ -75,7 +85,11 @@ async function openServer(options: Omit<ServerOptions, 'alone'>) {
     corsOrigins,
     trustProxy,
     databaseQueue,
-    oauth: { registrationsPerHour: 1_000_000, ...oauth },
+    baseUrl: rest.baseUrl,
+    apiContact,
+    giveUpAfterMs,
+    unreadBytes,
+    oauth: { registrationsPerHour: 1_000_000, totalRegistrationsPerHour: 1_000_000, ...oauth },
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return { service, http, url };
@@ -89,7 +103,7 @@ export async function startServer({ alone = false, ...options }: ServerOptions =
   const url = proxy ? `http://127.0.0.1:${proxy.port}` : first.url;
   for (const { service, http } of servers) {
     service.baseUrl ||= url;
-    // Connections are what is given to the servers in turns: one that is told to end in a second is not used again.
+    // The proxy balances by connection: fetch does not reuse one that announces to end within a second.
     if (proxy) http.server.keepAliveTimeout = 1000;
   }
   const { service, http } = first;
@@ -103,9 +117,9 @@ export async function startServer({ alone = false, ...options }: ServerOptions =
     service,
     http,
     stop,
-    /** A new company with a key, holding these records. */
+    /** Creates a company with a key and these records. */
     company: (records: FileRecord[] = [], company: CompanyOptions = {}) => makeCompany(service, url, records, company),
-    /** A plain request, for what is not an operation. */
+    /** A plain request, for paths that are no operations. */
     request: (path: string, init?: RequestInit) => request(url + path, init),
     [Symbol.asyncDispose]: stop,
   };
@@ -116,11 +130,12 @@ export type Company = Awaited<ReturnType<typeof makeCompany>>;
 
 async function makeCompany(service: Service, url: string, records: FileRecord[], options: CompanyOptions) {
   const slug = `t-${randomUUID()}`;
-  const { id } = await createAccount(service.database, { slug, name: 'Prueba' });
+  const quotaPerMinute = options.cuenta?.cuota_por_minuto;
+  const { id } = await createAccount(service.database, { slug, name: 'Prueba', quotaPerMinute });
   const load = async (more: FileRecord[]) => {
     const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...options.cuenta };
     const lines = [cuenta, ...more].map((record, index) => JSON.stringify({ ref: `r${index}`, ...record }));
-    await importAccountFile(service.database, id, lines);
+    await importAccountFile(service.database, id, lines, { now: service.clock.now() });
   };
   await load(records);
   const headers = await newApiKey(service, id, options.readOnly !== true);

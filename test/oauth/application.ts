@@ -1,5 +1,5 @@
-// An application as the wire sees it: registers, asks, exchanges, renews, calls. What is left out of a step is what the
-// test is not about.
+// An application over HTTP: registers, authorizes, exchanges codes, renews, calls. Steps have defaults for what a test is not
+// about.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { decide, newPerson, type Person, type Running } from './person.ts';
@@ -37,7 +37,7 @@ export const register = (server: { url: string }, metadata: unknown = { redirect
     body: JSON.stringify(metadata),
   });
 
-/** A second process of the same service, which people know by the address of the first. */
+/** A second process of the same service; people use the address of the first. */
 export async function twin({ url }: { url: string }): Promise<Server> {
   const second = await startServer();
   second.service.baseUrl = url;
@@ -51,7 +51,7 @@ const present = (parameters: Parameters) =>
     Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-/** Where the application sends the person. */
+/** The authorization address for the person. */
 export const authorizeAddress = (parameters: Parameters) =>
   `/oauth/authorize?${present({
     response_type: 'code',
@@ -76,14 +76,14 @@ export interface Tokens {
 export interface Application {
   clientId: string;
   person: Person;
-  /** The code of a new authorization, with the verifier that it takes. */
+  /** The code of a new authorization, with its verifier. */
   newCode(options?: { write?: boolean; company?: string; scope?: string }): Promise<{ code: string; verifier: string }>;
   exchange(code: { code: string; verifier: string }, more?: Parameters): Promise<JsonAnswer>;
   connect(options?: { write?: boolean; company?: string; scope?: string }): Promise<Tokens>;
   renew(refresh: string, more?: Parameters): Promise<JsonAnswer>;
 }
 
-/** A registered application, and a person of these companies who uses it. */
+/** A registered application and a person of these companies. */
 export async function newApplication(server: Running, ...companies: Pick<Company, 'id'>[]): Promise<Application> {
   const { body } = await register(server);
   const clientId: string = body.client_id;

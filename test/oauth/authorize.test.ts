@@ -1,7 +1,10 @@
-// /oauth/authorize: what the person sees, what the application is told, and what a forged form gets. Discovery and
-// registration come first, as they do for an application.
+// /oauth/authorize: what the person sees, what the application gets, and what happens to forged forms. Discovery and registration
+// come first.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../bridges/operations.ts';
 import { readConfig } from '../../server/config.ts';
+import { ownDatabase } from '../helpers/own-database.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { authorizeAddress, callMcp, json, newApplication, pkce, REDIRECT, register, rpc } from './application.ts';
 import { Browser, decide, fieldOf, newPerson, signIn, unescaped } from './person.ts';
@@ -14,8 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** An IPv6 network without registrations. */
+const newNetwork = () => `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
+
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
-/** The parameters that come after the question mark of a challenge. */
+/** The parameters of a WWW-Authenticate challenge. */
 const challengeOf = (headers: Headers) =>
   Object.fromEntries(
     [...(headers.get('www-authenticate') ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
@@ -193,13 +199,35 @@ describe('registration', () => {
     const { oauth } = readConfig({ OAUTH_REGISTRATIONS_PER_HOUR: '2' }, false);
     await using limited = await startServer({ clock, trustProxy: true, oauth });
     const from = (address: string) => register(limited, undefined, { 'x-forwarded-for': address });
-    const address = `2001:db8::${Math.floor(Math.random() * 65_536).toString(16)}:${Date.now() % 10_000}`;
-    expect([(await from(address)).status, (await from(address)).status]).toEqual([201, 201]);
-    const refused = await from(address);
+    const network = newNetwork();
+    expect([(await from(`${network}::1`)).status, (await from(`${network}::2`)).status]).toEqual([201, 201]);
+    const refused = await from(`${network}:3::`);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
-    expect((await from(`${address}:1`)).status).toBe(201);
+    expect((await from(`${newNetwork()}::1`)).status).toBe(201);
     clock.advance({ hours: 1 });
-    expect((await from(address)).status).toBe(201);
+    expect((await from(`${network}::1`)).status).toBe(201);
+  });
+
+  test('[OAU-02] [FAIR-04] registrations that come at once are counted one by one', async () => {
+    await using limited = await startServer({ trustProxy: true, oauth: { registrationsPerHour: 10 } });
+    const network = newNetwork();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        register(limited, undefined, { 'x-forwarded-for': `${network}::${index}` }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+  });
+
+  test('[OAU-02] [FAIR-04] all addresses together may register so many an hour', async () => {
+    await using database = await ownDatabase();
+    const { oauth } = readConfig({ OAUTH_REGISTRATIONS_TOTAL_PER_HOUR: '3' }, false);
+    await using limited = await startServer({ database: { url: database.url }, trustProxy: true, oauth });
+    const statuses = [];
+    for (let index = 0; index < 5; index++) {
+      statuses.push((await register(limited, undefined, { 'x-forwarded-for': `${newNetwork()}::1` })).status);
+    }
+    expect(statuses).toEqual([201, 201, 201, 429, 429]);
   });
 
   test('[OAU-02] an application that nobody authorised is forgotten after a day, one that somebody did is not', async () => {
@@ -245,6 +273,29 @@ describe('the page', () => {
       for (const word of ['Mi asistente', 'app.example:8443', 'svc.read', 'svc.write', ...words]) {
         expect(page).toContain(word);
       }
+    }
+  });
+
+  test('[OAU-03] names every area that svc.read reads', async () => {
+    const named: Record<string, { es: string[]; en: string[] }> = {
+      account: { es: ['consumo de la cuenta'], en: ['use of the account'] },
+      catalogue: { es: ['productos', 'existencias'], en: ['products', 'stock'] },
+      clients: { es: ['Clientes'], en: ['Clients'] },
+      crm: { es: ['CRM'], en: ['CRM'] },
+      projects: { es: ['proyectos'], en: ['projects'] },
+      purchases: { es: ['compras', 'proveedores'], en: ['purchases', 'suppliers'] },
+      recurring: { es: ['servicios recurrentes'], en: ['recurring services'] },
+      sales: { es: ['ventas'], en: ['sales'] },
+      time: { es: ['plantilla', 'control horario'], en: ['staff', 'time control'] },
+      treasury: { es: ['tesorería'], en: ['treasury'] },
+    };
+    const read = new Set(operations.filter(({ scope }) => scope === 'svc.read').map(({ area }) => area));
+    expect(Object.keys(named).sort()).toEqual([...read].sort());
+    const { browser } = await newPerson(server, acme);
+    for (const language of ['es', 'en'] as const) {
+      const page = await (await browser.get(await asked(), { 'accept-language': language })).text();
+      const [, text = ''] = /<code>svc\.read<\/code><br><span class="quiet">([^<]+)</.exec(page) ?? [];
+      for (const word of Object.values(named).flatMap((area) => area[language])) expect(text).toContain(word);
     }
   });
 

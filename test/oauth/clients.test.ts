@@ -1,5 +1,5 @@
-// The authorization server with the clients that exist: the SDK of the 2025 revisions, the one of 2026-07-28, and a strict
-// OpenID client, which checks what the others let pass (issuer, iss, scope, content types).
+// The authorization server with existing clients: the SDK of the 2025 revisions, that of 2026-07-28, and a strict OpenID client,
+// which checks what the others ignore (issuer, iss, scope, content types).
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { UnauthorizedError as LegacyUnauthorized } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -75,7 +75,7 @@ describe.each([
       expect(await host.tools()).toContain('crear_oportunidad');
       expect(await host.call()).toBe(false);
 
-      // An access token that is none any more is renewed without a word to the person.
+      // An expired access token is renewed without asking the person.
       memory.address = undefined;
       if (memory.kept) memory.kept = { ...memory.kept, access_token: 'expired' };
       expect(await host.call()).toBe(false);

@@ -1,10 +1,10 @@
-// The connector with an access token: what it opens, what it does not, and when it stops.
+// The connector with an access token: what it allows, what it refuses, and when it ends.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
-import { listGrants, revokeGrant } from '../../platform/grants.ts';
+import { listGrants, revokeGrant } from '../../platform/identity/grants.ts';
+import { leaveCompany } from '../../platform/identity/users.ts';
 import { hashSecret } from '../../platform/principal.ts';
-import { leaveCompany } from '../../platform/users.ts';
 import { type Company, type FileRecord, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { callMcp, newApplication, rpc, toolCall, twin } from './application.ts';
 import { fieldOf } from './person.ts';
@@ -66,8 +66,9 @@ describe('what a token opens', () => {
     expect(await toolsOf(access)).toEqual(operations.filter(({ write }) => !write).map(({ tool }) => tool));
     const write = toolCall('crear_oportunidad', { datos: await opportunity(acme) }, 7);
     const attempts = [
-      ...operations.filter((operation) => operation.write).map(({ tool }) => toolCall(tool, {}, 7)),
+      ...GRANTED_WRITES.map((tool) => toolCall(tool, {}, 7)),
       [rpc('tools/list'), READ, write],
+      [toolCall('crear_albaran', {}, 6), write],
     ];
     for (const message of attempts) {
       const { status, headers } = await callMcp(server, access, message, { path: '/mcp/' });
@@ -84,6 +85,66 @@ describe('what a token opens', () => {
       [acme.id],
     );
     expect(rows).toEqual([]);
+  });
+
+  test('[MCP-02] without svc.write, a tool that no token may call says so: to ask for more would not help', async () => {
+    const { access } = await (await newApplication(server, acme)).connect({ write: false });
+    const others = operations.filter(({ write, tool }) => write && !GRANTED_WRITES.includes(tool));
+    for (const { tool } of others) {
+      const { status, headers, body } = await callMcp(server, access, toolCall(tool));
+      expect([tool, status, headers.get('www-authenticate')]).toEqual([tool, 200, null]);
+      expect(body.result).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('clave de API') }],
+      });
+    }
+    const batch = await callMcp(server, access, [toolCall('crear_albaran', {}, 1), { ...READ, id: 2 }]);
+    expect(batch).toMatchObject({ status: 200, body: [{ id: 1, result: { isError: true } }, { id: 2 }] });
+    expect(batch.body[1].result.structuredContent).toMatchObject({ total_fichajes: 0 });
+  });
+
+  describe('[MCP-02] by the catalogue', () => {
+    const path = '/mcp/?modo=catalogo';
+    const run = (by: string, operacion: string, argumentos: object = {}, id = 1) =>
+      toolCall(by, { operacion, argumentos }, id);
+
+    test('the same: its three writes, and every other is for API keys alone and not found', async () => {
+      const { access } = await (await newApplication(server, acme)).connect();
+      const datos = await opportunity(acme);
+      const message = run('ejecutar_escritura', 'crear_oportunidad', { datos });
+      const { body } = await callMcp(server, access, message, { path });
+      const { rows } = await server.service.database.pool.query(
+        `select actor, door from audit_records where account_id = $1 and record_id = $2 and operation = 'crearOportunidad'`,
+        [acme.id, body.result.structuredContent.data],
+      );
+      expect(rows).toEqual([{ actor: expect.stringMatching(/^token:\d+$/), door: 'mcp' }]);
+      const others = operations.filter(({ write, tool }) => write && !GRANTED_WRITES.includes(tool));
+      for (const { tool } of others) {
+        for (const by of ['ejecutar_escritura', 'ejecutar_operacion']) {
+          const { status, body } = await callMcp(server, access, run(by, tool), { path });
+          expect([tool, status, body.result.isError]).toEqual([tool, 200, true]);
+          expect(body.result.content[0].text).toContain('clave de API');
+        }
+        const search = toolCall('buscar_operaciones', { consulta: tool, limite: 20 });
+        const found = (await callMcp(server, access, search, { path })).body.result.structuredContent.operaciones;
+        expect(found.map(({ name }: { name: string }) => name)).not.toContain(tool);
+      }
+    });
+
+    test('without svc.write none writes, and calling one is a 403 that says what is missing, in a batch too', async () => {
+      const { access } = await (await newApplication(server, acme)).connect({ write: false });
+      const listed = await callMcp(server, access, rpc('tools/list'), { path });
+      const names = listed.body.result.tools.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(['buscar_operaciones', 'ejecutar_operacion']);
+      const write = run('ejecutar_escritura', 'crear_oportunidad', { datos: await opportunity(acme) }, 7);
+      const read = run('ejecutar_operacion', 'consultar_fichajes', JANUARY);
+      for (const message of [write, run('ejecutar_operacion', 'crear_contacto'), [read, write]]) {
+        const { status, headers } = await callMcp(server, access, message, { path });
+        expect(status).toBe(403);
+        expect(headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_scope", .*scope="svc.write"/);
+      }
+      expect((await callMcp(server, access, read, { path })).body.result.structuredContent.total_fichajes).toBe(0);
+    });
   });
 
   test('[TEN-01] one company, whose records alone it sees', async () => {
@@ -240,7 +301,7 @@ describe('the door', () => {
     expect(await failed(callMcp(quiet, undefined, READ, { headers: small.headers }))).toBe(false);
     expect(await failed(callMcp(quiet, access, READ))).toBe(true);
     expect((await small.get('/employees/times', JANUARY)).status).toBe(429);
-    expect((await callMcp(quiet, access)).status).toBe(200);
+    expect((await callMcp(quiet, access)).status).toBe(429);
   });
 
   test('a page of strangers is 403 whatever it carries', async () => {
@@ -250,12 +311,12 @@ describe('the door', () => {
   });
 
   test('a request that calls the service by another name is 403 where its address is configured', async () => {
-    await using known = await startServer({ baseUrl: 'https://albaran.example' });
+    await using known = await startServer({ baseUrl: 'https://albaran.example', trustProxy: 'loopback' });
     const { port } = new URL(known.url);
-    const statusOf = (host: string) =>
+    const statusOf = (host: string, more: Record<string, string> = {}) =>
       new Promise<number | undefined>((resolve, reject) => {
         const call = httpRequest(
-          { port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers: { host } },
+          { port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers: { host, ...more } },
           (answer) => {
             answer.resume();
             resolve(answer.statusCode);
@@ -273,6 +334,9 @@ describe('the door', () => {
       expect([host, await statusOf(host)]).toEqual([host, 403]);
     }
     for (const host of ['albaran.example', 'ALBARAN.example:443']) expect(await statusOf(host)).toBe(401);
+    // Through a proxy that is trusted, a page reached by another host name may send any header but `Host`.
+    expect(await statusOf('evil.example', { 'x-forwarded-host': 'albaran.example' })).toBe(403);
+    expect(await statusOf('albaran.example', { 'x-forwarded-host': 'evil.example' })).toBe(401);
   });
 
   test('[MCP-03] both eras shake hands with a token', async () => {

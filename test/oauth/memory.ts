@@ -1,4 +1,4 @@
-// What an assistant's host keeps of its connection, for the SDKs of both generations.
+// The state that an assistant's host keeps of its connection, for the SDKs of both generations.
 import type { OAuthClientMetadata, OAuthDiscoveryState } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
 import { REDIRECT } from './application.ts';
@@ -18,7 +18,7 @@ export class Memory {
   kept: KeptTokens | undefined;
   verifier = '';
   discovered: OAuthDiscoveryState | undefined;
-  /** Where the person was sent last. */
+  /** The last address that the person was sent to. */
   address: URL | undefined;
 
   state = () => 'the state';
@@ -45,7 +45,7 @@ export class Memory {
     if (what === 'tokens' || what === 'all') this.kept = undefined;
   };
 
-  /** What the person's browser brings back. */
+  /** The parameters that the person's browser brings back. */
   async answer(person: Person, options?: Parameters<typeof decide>[2]): Promise<URL> {
     if (!this.address) throw new Error('Nobody was sent anywhere');
     const back = await decide(person, this.address.pathname + this.address.search, options);

@@ -1,9 +1,9 @@
-// A person in front of a browser: signs in through the form, keeps the cookies, and decides on the consent page.
+// A person with a browser: signs in through the form, keeps cookies and decides on the consent page.
 import { randomUUID } from 'node:crypto';
-import { createUser, grantCompany } from '../../platform/users.ts';
+import { createUser, grantCompany } from '../../platform/identity/users.ts';
 import type { Company, Server } from '../helpers/world.ts';
 
-/** What is asked of a server here, be it in this process or in one of its own. */
+/** The part of a server that is needed here, in this process or in another. */
 export type Running = { url: string; service: Pick<Server['service'], 'database'> };
 
 const PASSWORD = 'una contraseña larga';
@@ -14,7 +14,7 @@ export interface Person {
   browser: Browser;
 }
 
-/** A new person who belongs to these companies, signed in. */
+/** A new person of these companies, signed in. */
 export async function newPerson(server: Running, ...companies: Pick<Company, 'id'>[]): Promise<Person> {
   const email = `${randomUUID()}@example.com`;
   const { id: userId } = await createUser(server.service.database, { email, name: 'Ana Pons', password: PASSWORD });
@@ -27,7 +27,7 @@ export async function newPerson(server: Running, ...companies: Pick<Company, 'id
   return { userId, email, browser };
 }
 
-/** Cookies, and redirects that are followed by hand. */
+/** Fetches with cookies; redirects are followed by hand. */
 export class Browser {
   readonly #url: string;
   readonly #cookies = new Map<string, string>();
@@ -67,7 +67,7 @@ export class Browser {
   }
 }
 
-/** Signs in through the form, and answers where it goes on to. */
+/** Signs in through the form and returns the address that follows. */
 export async function signIn(browser: Browser, email: string, password: string, next = '/'): Promise<string> {
   const csrf = fieldOf(await (await browser.get(`/signin?${new URLSearchParams({ next })}`)).text(), 'csrf');
   const answer = await browser.post('/signin', { csrf, email, password, next });
@@ -81,7 +81,7 @@ export function fieldOf(page: string, name: string): string {
   return unescaped(value);
 }
 
-/** Text of a page as the reader sees it. */
+/** The text of a page as readers see it. */
 export const unescaped = (text: string) =>
   text
     .replaceAll('&lt;', '<')
@@ -90,7 +90,7 @@ export const unescaped = (text: string) =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** The consent page at this address, agreed to (or not): where the browser is sent. */
+/** Agrees (or not) on the consent page at this address and returns the address that the browser is sent to. */
 export async function decide(
   { browser }: Person,
   address: string,

@@ -1,5 +1,5 @@
-// The programs that people connect with, run as they run them: mcp-remote, the Inspector, and the conformance suite's own
-// client. Each sends its person to the consent page, and is answered in the browser.
+// Real programs: mcp-remote, the Inspector, and the client of the conformance suite. Each opens the consent page, where a person
+// answers in the browser.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -27,10 +27,10 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Runs a program to its end; a person agrees to what it asks for. */
+/** Runs a program to its end; a person agrees on its consent page. */
 function run(program: string, args: string[], person?: Person): Promise<{ code: number | null; text: string }> {
   return new Promise((settle, reject) => {
-    // No PATH but Node's: nothing there opens a browser.
+    // PATH has only Node: no program can open a browser.
     const env = { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: dirname(process.execPath) };
     const child = spawn(process.execPath, [join(BIN, program), ...args], { env, timeout: TIMEOUT_MS });
     let text = '';
@@ -41,7 +41,7 @@ function run(program: string, args: string[], person?: Person): Promise<{ code: 
       if (!person || !address || asked) return;
       asked = true;
       const { pathname, search } = new URL(address);
-      // Its own address may not be listening yet when it says where to go.
+      // It may print the address before it listens.
       decide(person, pathname + search)
         .then((back) => answerAt(back, () => child.exitCode === null))
         .catch(reject);
@@ -57,7 +57,7 @@ async function answerAt(back: URL, goesOn: () => boolean): Promise<void> {
   while (goesOn()) if (await fetch(back).catch(() => undefined)) return;
 }
 
-/** A port that was free a moment ago. */
+/** A port that was free just now. */
 const freePort = () =>
   new Promise<number>((settle) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
@@ -92,18 +92,21 @@ test.each(['2025-11-25', '2026-07-28'])(
     const excused = [...lines].flatMap(([, line, scenario, only = revision]) =>
       scenarios.includes(scenario) && only === revision ? [line] : [],
     );
-    // The suite itself lets pass a line whose check is no longer reached.
+    // The suite does not fail if a check of a baseline line is never run.
     const failed = [...text.matchAll(/^ {2}~ (\S+)$/gm)].map(([, line]) => line);
     expect(failed.toSorted()).toEqual(excused.toSorted());
     expect(code).toBe(0);
   },
 );
 
-test('[OAU-01..04] mcp-remote connects and lists', { timeout: TIMEOUT_MS }, async () => {
+test.each([
+  ['/mcp', 'crear_oportunidad'],
+  ['/mcp/?modo=catalogo', 'ejecutar_escritura'],
+])('[OAU-01..04] mcp-remote connects and lists (%s)', { timeout: TIMEOUT_MS }, async (path, tool) => {
   const person = await newPerson(server, acme);
-  const { code, text } = await run('mcp-remote-client', [`${server.url}/mcp`, '--host', '127.0.0.1'], person);
+  const { code, text } = await run('mcp-remote-client', [server.url + path, '--host', '127.0.0.1'], person);
   expect(text).toContain('Connected successfully');
-  expect(text).toContain('crear_oportunidad');
+  expect(text).toContain(tool);
   expect(code).toBe(0);
 });
 
@@ -113,9 +116,13 @@ test.each(['legacy', 'modern'])(
   async (era) => {
     const { access } = await (await newApplication(server, acme)).connect();
     const how = ['--transport', 'http', '--protocol-era', era, '--header', `Authorization: Bearer ${access}`];
-    const { code, text } = await run('mcp-inspector', ['--cli', `${server.url}/mcp`, ...how, '--method', 'tools/list']);
-    expect(text).toContain('crear_oportunidad');
-    expect(text).toContain('Schema portability: 0 errors');
-    expect(code).toBe(0);
+    const addresses = { '/mcp': 'crear_oportunidad', '/mcp?modo=catalogo': 'ejecutar_escritura' };
+    for (const [path, tool] of Object.entries(addresses)) {
+      const where = ['--cli', server.url + path, ...how, '--method', 'tools/list'];
+      const { code, text } = await run('mcp-inspector', where);
+      expect(text).toContain(tool);
+      expect(text).toContain('Schema portability: 0 errors');
+      expect(code).toBe(0);
+    }
   },
 );

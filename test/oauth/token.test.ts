@@ -1,11 +1,11 @@
-// /oauth/token and /oauth/revoke: how long codes and tokens live, how often they can be used, and what a second use does.
+// /oauth/token and /oauth/revoke: lifetime of codes and tokens, how often they work, and what a second use causes.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   ACCESS_TOKEN_SECONDS,
   AUTHORIZATION_DAYS,
   CODE_SECONDS,
   REFRESH_TOKEN_SECONDS,
-} from '../../platform/grants.ts';
+} from '../../platform/identity/grants.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { callMcp, json, newApplication, pkce, REDIRECT, revoke, token, twin } from './application.ts';
 
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 const START = '2026-03-01T10:00:00Z';
 const works = async (at: { url: string }, access: string) => (await callMcp(at, access)).status === 200;
 
-/** A service whose clock stands still, with an application of a company of its own. */
+/** A service with a test clock, and an application of a new company. */
 async function still() {
   const clock = new TestClock(START);
   const own = await startServer({ clock });
@@ -158,7 +158,7 @@ describe('the exchange of a code', () => {
 });
 
 describe('what got into other hands', () => {
-  /** The warnings of a service of its own, with an application that it knows. */
+  /** The warnings of a new service, with an application that it knows. */
   async function watched() {
     const clock = new TestClock(START);
     const log: string[] = [];

@@ -1,10 +1,10 @@
-// Whatever is written and by whom, one after the other or at once: the figures that are kept are those that the records give.
+// Rollups equal what the records give after any writes, one after another or concurrent.
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { FIGURES } from '../../entities/kept/figures.ts';
-import { differences } from '../../entities/kept/kept.ts';
-import { issueRenewals } from '../../routers/recurring/issue-renewals.ts';
-import { insertDeliveryNote, nextNoteId } from '../../routers/sales/insert-document.ts';
+import { ROLLUPS } from '../../figures/figures.ts';
+import { differences } from '../../figures/rollups.ts';
+import { insertDeliveryNote, nextId } from '../../routers/shared/documents/insert-document.ts';
+import { issueRenewals } from '../../routers/shared/renewals/issue-renewals.ts';
 import { ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
@@ -24,7 +24,7 @@ const base: FileRecord[] = [
   ...['tareas', 'maquinas'].map((coleccion) => ({ coleccion, ref: `${coleccion} 0`, titulo: 'x' })),
 ];
 
-// What an import may bring, over and over under the same refs.
+// Records that an import may bring again and again under the same refs.
 const few = fc.integer({ min: 0, max: 2 });
 const cents = fc.integer({ min: -50_000, max: 90_000 }).map((amount) => amount / 100);
 const cost = fc.integer({ min: 0, max: 4000 }).map((amount) => amount / 100);
@@ -33,12 +33,14 @@ const day = fc
   .map((days) => Temporal.PlainDate.from('2026-03-28').add({ days }).toString());
 const project = fc.option(fc.constantFrom(...PROJECTS), { nil: undefined });
 const employee = fc.constantFrom('ana', 'eva');
-// None that a change of clocks skips; those beside midnight are of another day elsewhere.
+// None is skipped by a clock change; those near midnight are on another day in other zones.
 const hour = fc.constantFrom('00:10', '05:00', '12:20', '23:50');
 const named = <T extends object>(coleccion: string, fields: fc.Arbitrary<T>) =>
   fc.tuple(few, fields).map(([index, values]): FileRecord => ({ coleccion, ref: `${coleccion} ${index}`, ...values }));
 const line = fc.record({
-  ...{ descripcion: fc.constant('x'), cantidad: fc.integer({ min: 1, max: 3 }), importe_unitario: cents },
+  descripcion: fc.constant('x'),
+  cantidad: fc.integer({ min: 1, max: 3 }),
+  importe_unitario: cents,
   descuento: fc.constantFrom(0, 33.3),
 });
 const document = <T extends object>(more: fc.Arbitrary<T>) =>
@@ -51,7 +53,7 @@ function merged(parts: readonly object[]): object {
 }
 const invoiced = fc.record({ proviene_albaranes: fc.boolean() });
 const clocked = (fecha: string, hora: string) => ({ fecha, hora, metodo: 'app' });
-// In the order in which one may name another.
+// In an order in which each may name those before it.
 const records: fc.Arbitrary<FileRecord>[] = [
   named(
     'contratos',
@@ -73,14 +75,22 @@ const records: fc.Arbitrary<FileRecord>[] = [
     'fichajes',
     fc
       .record({
-        ...{ empleado: employee, day, from: hour, hours: fc.option(fc.integer({ min: 1, max: 30 })) },
-        ...{ pausa_minutos: fc.constantFrom(0, 20, 90), proyecto: project, task: fc.boolean(), machine: fc.boolean() },
+        empleado: employee,
+        day,
+        from: hour,
+        hours: fc.option(fc.integer({ min: 1, max: 30 })),
+        pausa_minutos: fc.constantFrom(0, 20, 90),
+        proyecto: project,
+        task: fc.boolean(),
+        machine: fc.boolean(),
       })
       .map(({ day, from, hours, task, machine, ...rest }) => {
         const exit = Temporal.PlainDateTime.from(`${day}T${from}`).add({ hours: hours ?? 0, days: 1 });
         const [fecha = '', hora = ''] = exit.with({ hour: 4 }).toString().split('T');
         return {
-          ...{ ...rest, entrada: clocked(day, from), salida: hours === null ? null : clocked(fecha, hora.slice(0, 5)) },
+          ...rest,
+          entrada: clocked(day, from),
+          salida: hours === null ? null : clocked(fecha, hora.slice(0, 5)),
           ...(task ? { tarea: 'tareas 0' } : {}),
           ...(machine ? { maquina: 'maquinas 0' } : {}),
         };
@@ -89,8 +99,11 @@ const records: fc.Arbitrary<FileRecord>[] = [
   named(
     'recurrentes',
     fc.record({
-      ...{ descripcion: fc.constant('r'), cliente: fc.constant('cli'), periodicidad: fc.constant('semanal') },
-      ...{ fecha_creacion: fc.constant('2026-02-27'), ultima_facturacion: fc.constantFrom('2026-02-24', '2026-03-03') },
+      descripcion: fc.constant('r'),
+      cliente: fc.constant('cli'),
+      periodicidad: fc.constant('semanal'),
+      fecha_creacion: fc.constant('2026-02-27'),
+      ultima_facturacion: fc.constantFrom('2026-02-24', '2026-03-03'),
       lineas: fc.array(fc.tuple(line, fc.record({ proyecto: project })).map(merged), { minLength: 1, maxLength: 3 }),
     }),
   ),
@@ -132,7 +145,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** A company whose zone an import may change, and the notes that it made. */
+/** A company whose zone an import may change, and its delivery notes. */
 interface Acme {
   company: Company;
   cuenta: { zona_horaria: string };
@@ -146,7 +159,8 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     return answer.body.data;
   };
   const sale = (price: number) => ({
-    ...{ cliente: { id: 1 }, pedido: { obra: 'Obra' } },
+    cliente: { id: 1 },
+    pedido: { obra: 'Obra' },
     detalles: [{ cantidad: 2, importe_unitario: price, articulo_fk: 11 }],
   });
   switch (action.kind) {
@@ -166,20 +180,21 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     case 'renewals': {
       const today = Temporal.PlainDate.from(TODAY);
       const author = { actor: 'schedule', door: 'schedule', requestId: 'test' } as const;
-      const renewals = { database, accountId: company.id, today, until: today, now: clock.now(), author };
+      const since = Temporal.PlainDate.from('0001-01-01');
+      const renewals = { database, accountId: company.id, today, until: today, since, now: clock.now(), author };
       for await (const outcome of issueRenewals(renewals)) expect(outcome).not.toHaveProperty('failure');
     }
   }
 }
 
-/** Nothing differs, and answers that rest on kept figures are those of the records. */
+/** Compares the rollups, and answers that use them, with the records. */
 async function compare({ company }: Acme) {
   const wrong = await database.transaction(company.id, {}, (db) =>
-    Promise.all(FIGURES.map((figure) => differences(db, company.id, figure))),
+    Promise.all(ROLLUPS.map((figure) => differences(db, company.id, figure))),
   );
   expect(wrong.flat()).toEqual([]);
 
-  // A new key, since what an old one is remembered with includes the company's zone.
+  // A new key: the cache of the old one has the former time zone.
   const headers = await company.newKey();
   const data = async (path: string, query: object = {}) => {
     const { status, body } = await company.get(path, { ...query }, headers);
@@ -267,7 +282,7 @@ test('[PRJ-01] an import that works totals out anew waits for the sale that is a
     const now = clock.now();
     const date = Temporal.PlainDate.from(TODAY);
     const lines = [{ ...line, ...none, ...undated }];
-    const id = await nextNoteId(db);
+    const id = await nextId(db, 'delivery_notes');
     await insertDeliveryNote(db, { id, accountId: acme.id, date, now, clientId: 1, priceList: 1, concept: '', lines });
     sold.resolve();
     await mayEnd.promise;

@@ -1,6 +1,6 @@
-// A browser without a screen: it keeps cookies, follows nothing on its own, and sends forms as the last page has them.
+// A browser without a screen: keeps cookies, follows no redirects, and sends forms with the token of the last page.
 import { randomUUID } from 'node:crypto';
-import { createUser, grantCompany, type Role } from '../../platform/users.ts';
+import { createUser, grantCompany, type Role } from '../../platform/identity/users.ts';
 import type { Server } from '../helpers/world.ts';
 
 export const PASSWORD = 'cinco lápices azules';
@@ -10,7 +10,7 @@ export interface Sent {
   status: number;
   headers: Headers;
   text: string;
-  /** Where it sends the browser. */
+  /** The address of a redirect. */
   location: string | null;
 }
 
@@ -33,7 +33,7 @@ export function openBrowser(url: string, fixed: Record<string, string> = {}) {
   return {
     cookies,
     get: (path: string, headers: Record<string, string> = {}) => send(path, { headers }),
-    /** Sends a form; with the token of the last page, unless it has one of its own. */
+    /** Sends a form, with the token of the last page unless it has one. */
     submit: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
       send(path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }), headers }),
     async signIn(email: string, password = PASSWORD, next = HOME) {
@@ -45,7 +45,7 @@ export function openBrowser(url: string, fixed: Record<string, string> = {}) {
 
 export type Browser = ReturnType<typeof openBrowser>;
 
-/** A person of the test's own, in these companies. */
+/** A new person of these companies. */
 export async function makePerson({ service }: Server, places: { accountId: number; role?: Role }[] = []) {
   const { database } = service;
   const person = await createUser(database, {
@@ -60,7 +60,7 @@ export async function makePerson({ service }: Server, places: { accountId: numbe
   return person;
 }
 
-/** A browser in which a person of these companies is signed in. */
+/** A browser in which a new person of these companies is signed in. */
 export async function signedIn(server: Server, places: { accountId: number; role?: Role }[]) {
   const person = await makePerson(server, places);
   const browser = openBrowser(server.url);
@@ -68,7 +68,7 @@ export async function signedIn(server: Server, places: { accountId: number; role
   return { person, browser };
 }
 
-/** What the audit of a company says of people. */
+/** The audit records of a company about people. */
 export const auditOf = ({ service }: Server, accountId: number) =>
   service.database.transaction(accountId, {}, (db) =>
     db

@@ -1,6 +1,7 @@
-// The integrations of a company, as its people see and change them.
+// The integrations page of a company.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { leaveCompany } from '../../platform/users.ts';
+import { leaveCompany } from '../../platform/identity/users.ts';
+import { areas } from '../../routers/index.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { auditOf, type Browser, HOME, signedIn } from './browser.ts';
 
@@ -12,7 +13,7 @@ afterAll(() => server.stop());
 
 const KEYS = `${HOME}/keys`;
 
-/** Makes a key on the page; what the page then shows. */
+/** Makes a key on the page and returns the next page. */
 async function makeKey(browser: Browser, company: Company, fields: Record<string, string> = {}) {
   const page = `${HOME}?company=${company.slug}`;
   await browser.get(page);
@@ -150,7 +151,60 @@ test('who belongs to no company is told so', async () => {
   expect((await browser.get('/companies')).text).toContain('No pertenece a ninguna empresa');
 });
 
-/** An authorization as the authorization server leaves it. */
+test('[ISS-01] an administrator switches automatic issuing on and off; the page says since when, and what is due', async () => {
+  const clock = new TestClock('2026-05-31T22:30:00Z'); // June in Madrid.
+  await using own = await startServer({ clock });
+  const line = { descripcion: 'Cuota', cantidad: 1, importe_unitario: 20 };
+  const company = await own.company([
+    { coleccion: 'clientes', ref: 'cli', nombre_fiscal: 'Cliente SL' },
+    {
+      coleccion: 'recurrentes',
+      ref: 'r',
+      descripcion: 'Cuota',
+      cliente: 'cli',
+      periodicidad: 'mensual',
+      fecha_creacion: '2026-03-10',
+      lineas: [line],
+    },
+  ]);
+  const admin = await signedIn(own, [{ accountId: company.id }]);
+  const member = await signedIn(own, [{ accountId: company.id, role: 'member' }]);
+  const switched = (browser: Browser, state: string, slug = company.slug) =>
+    browser.submit(`${HOME}/automatic-issuing`, { company: slug, state });
+  const seen = async (browser: Browser) => {
+    const { text } = await browser.get(HOME);
+    const [section = ''] = /aria-labelledby="issuing".*?<\/section>/s.exec(text) ?? [];
+    return { section, form: section.includes('<form') };
+  };
+  const off = await seen(admin.browser);
+  expect(off.form).toBe(true);
+  expect(off.section).toContain('Desactivada');
+  expect(off.section).toContain('<strong>3</strong> renovaciones pendientes');
+
+  expect((await switched(admin.browser, 'on')).status).toBe(303);
+  expect((await seen(admin.browser)).section).toContain('<time datetime="2026-06-01">1 jun 2026</time>');
+  expect((await company.get('/account')).body.data.emision_automatica).toBe(true);
+  const theirs = await seen(member.browser);
+  expect(theirs.form).toBe(false);
+  expect(theirs.section).toContain('Activada');
+  expect((await switched(member.browser, 'off')).status).toBe(403);
+  const other = await own.company();
+  expect((await switched(admin.browser, 'on', other.slug)).status).toBe(404);
+  expect((await company.get('/account')).body.data.emision_automatica).toBe(true);
+
+  expect((await switched(admin.browser, 'perhaps')).status).toBe(400);
+  expect((await switched(admin.browser, 'off')).status).toBe(303);
+  expect((await company.get('/account')).body.data.emision_automatica).toBe(false);
+  const actor = `user:${admin.person.id}`;
+  const audit = (await auditOf(own, company.id)).filter((record) => record.actor === actor);
+  const about = { actor, door: 'pages', record_kind: 'account', record_id: company.id };
+  expect(audit).toEqual([
+    { ...about, operation: 'automatic issuing on' },
+    { ...about, operation: 'automatic issuing off' },
+  ]);
+});
+
+/** An authorization as the authorization server stores it. */
 const authorize = (company: Company, userId: number, clientName: string) =>
   server.service.database.transaction(company.id, { write: true }, async (db) => {
     const { id } = await db
@@ -227,7 +281,7 @@ test('[OAU-06] whoever leaves a company sees it no more, and what they authorise
   expect((await browser.submit(KEYS, { company: company.slug, name: 'x' })).status).toBe(404);
 });
 
-test('the page tells the connector’s address, and what of the quota this minute took', async () => {
+test('the page tells the connector’s address and areas, and what of the quota this minute took', async () => {
   const clock = new TestClock('2026-03-01T08:00:10Z');
   await using own = await startServer({ alone: true, clock });
   const company = await own.company([], { cuenta: { cuota_por_minuto: 400 } });
@@ -235,6 +289,8 @@ test('the page tells the connector’s address, and what of the quota this minut
   for (let calls = 0; calls < 3; calls++) await company.get('/products');
   const { text } = await browser.get(HOME);
   expect(text).toContain(`<code>${own.url}/mcp/</code>`);
+  expect(/<span id="areas">([^<]+)</.exec(text)?.[1]?.split(', ')).toEqual(Object.keys(areas));
+  expect(text).toContain('<code>?modo=catalogo</code>');
   expect(text).toContain('<strong>3</strong> de 400 llamadas en este minuto');
   expect(text).toContain('quedan 50 s');
 });
@@ -249,7 +305,7 @@ test('[LIM-01] the page tells the calls of the company’s day, and the last sev
   expect(first.text).toContain('<strong>1</strong> llamada hoy');
   expect(first.text).not.toContain('<table');
 
-  // Half past eleven in the evening, in UTC, was already the 28th in Madrid.
+  // 23:30 UTC is the 28th in Madrid.
   clock.set('2026-02-28T22:59:59Z');
   await company.get('/products');
   clock.set('2026-02-28T23:00:00Z');

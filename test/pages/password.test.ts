@@ -1,6 +1,6 @@
-// A person's password: how it is kept, and how it is changed.
+// A person's password: its hash, and changing it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword, isPassword } from '../../platform/passwords.ts';
+import { hashPassword, isPassword } from '../../platform/identity/passwords.ts';
 import { type Server, startServer } from '../helpers/world.ts';
 import { auditOf, HOME, makePerson, openBrowser, PASSWORD, signedIn } from './browser.ts';
 
@@ -20,7 +20,7 @@ test('a password is kept as argon2id with a salt and a cost of its own', async (
   expect(await isPassword(PASSWORD, one)).toBe(true);
   expect(await isPassword(`${PASSWORD} `, one)).toBe(false);
   expect(await isPassword(PASSWORD.normalize('NFD'), one), 'its accents composed in another way').toBe(true);
-  // As another program makes it (RFC 9106 form), with another cost.
+  // In the standard form (RFC 9106) of other programs, with other parameters.
   const foreign = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   expect(await isPassword('password', foreign)).toBe(true);
   expect(await isPassword('passwore', foreign)).toBe(false);
@@ -73,7 +73,7 @@ test('a session that was left open is no place to guess the password', async () 
 
 test('one e-mail is one person, however it is written', async () => {
   const { email } = await makePerson(server);
-  const { createUser } = await import('../../platform/users.ts');
+  const { createUser } = await import('../../platform/identity/users.ts');
   const again = createUser(server.service.database, {
     email: ` ${email.toLowerCase()}`,
     name: 'x',

@@ -1,4 +1,4 @@
-// Signing in, staying signed in and leaving, over HTTP as a browser does it.
+// Signing in, sessions and signing out, over HTTP as a browser does it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer, TestClock } from '../helpers/world.ts';
 import { HOME, makePerson, openBrowser, PASSWORD, signedIn } from './browser.ts';
@@ -10,6 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const SESSION = 'albaran_session';
+const KNOWN = 'albaran_known';
 
 test('whoever asks for a page signs in first, and comes to the page', async () => {
   const company = await server.company();
@@ -23,7 +24,7 @@ test('whoever asks for a page signs in first, and comes to the page', async () =
   const entered = await browser.submit('/signin', { email: person.email.toUpperCase(), password: PASSWORD, next });
   expect(entered).toMatchObject({ status: 303, location: `${HOME}?company=${company.slug}` });
   expect((await browser.get(entered.location ?? '')).text).toContain('<h1>Integraciones</h1>');
-  // And who is in is not asked again.
+  // A person who is signed in skips the form.
   expect(await browser.get('/signin')).toMatchObject({ status: 303, location: HOME });
 });
 
@@ -44,7 +45,7 @@ test('an unknown e-mail and a wrong password get the same answer, after the same
   const unknown = await shortest(() => `nobody-${Math.random()}@example.com`);
   expect(unknown.status).toBe(400);
   expect({ status: unknown.status, page: unknown.page }).toEqual({ status: known.status, page: known.page });
-  // Without the work of a password an answer takes a fraction of it.
+  // Without hashing a password an answer takes a fraction of the time.
   expect(unknown.ms).toBeGreaterThan(known.ms / 2);
 });
 
@@ -60,7 +61,7 @@ test('a session is always a new one: what the browser brought along opens nothin
   other.cookies.set(SESSION, planted);
   expect((await other.get(HOME)).location).toMatch(/^\/signin/);
 
-  // Signing in once more ends the session that was there.
+  // Another sign-in ends the existing session.
   await browser.get('/settings/password');
   await browser.submit('/signin', { email, password: PASSWORD, next: HOME });
   expect(browser.cookies.get(SESSION)).not.toBe(first);
@@ -99,36 +100,156 @@ test('a session ends after 12 hours without use, and after 7 days whatever its u
   expect((await again.browser.get(HOME)).status, 'half a day idle').toBe(303);
 });
 
-test('passwords can be guessed ten times in a quarter of an hour for one e-mail, from wherever, whether it exists or not', async () => {
+/** A server with a test clock, and sign-in attempts from chosen addresses. */
+async function guessing() {
   const clock = new TestClock('2026-03-01T08:00:00Z');
-  await using own = await startServer({ clock, trustProxy: true });
+  const own = await startServer({ clock, trustProxy: true });
+  const from = (address: string) => openBrowser(own.url, { 'x-forwarded-for': address });
+  const attempt = async (address: string, who: string, password: string) =>
+    (await from(address).signIn(who, password)).status;
+  /** Uses up the attempts of one e-mail from one address. */
+  async function spend(who: string, address = '203.0.113.7') {
+    const tries = Array.from({ length: 10 }, () => attempt(address, who, 'wrong'));
+    expect(new Set(await Promise.all(tries))).toEqual(new Set([400]));
+  }
+  /** A sign-in of a browser with this cookie and without a session. */
+  async function known(cookie: string | undefined, who: string, password = PASSWORD, address = '203.0.113.7') {
+    const browser = from(address);
+    browser.cookies.set(KNOWN, cookie ?? '');
+    return (await browser.signIn(who, password)).status;
+  }
+  return { own, clock, from, attempt, spend, known, [Symbol.asyncDispose]: () => own.stop() };
+}
+
+test('passwords can be guessed ten times in a quarter of an hour for one e-mail from one network, whether it exists or not', async () => {
+  await using world = await guessing();
+  const { own, clock, from, attempt } = world;
   const { email } = await makePerson(own);
-  const nobody = `nobody-${email}`;
-  let host = 0;
-  const attempt = (who: string, password: string) => {
-    host++;
-    return openBrowser(own.url, { 'x-forwarded-for': `198.51.100.${host}` }).signIn(who, password);
-  };
-  for (const who of [email, nobody]) {
-    for (let tries = 0; tries < 10; tries++) expect((await attempt(who, 'wrong')).status).toBe(400);
-    const refused = await attempt(who.toUpperCase(), PASSWORD);
+  for (const who of [email, `nobody-${email}`]) {
+    for (let tries = 0; tries < 10; tries++) expect(await attempt('198.51.100.7', who, 'wrong')).toBe(400);
+    const refused = await from('198.51.100.7').signIn(who.toUpperCase(), PASSWORD);
     expect(refused.status, 'the right one too').toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBe(15 * 60);
   }
+  expect(await attempt('203.0.113.7', email, PASSWORD), 'nobody elsewhere is locked out').toBe(303);
   clock.advance({ minutes: 15 });
-  expect((await attempt(email, PASSWORD)).status).toBe(303);
-  // Right ones don't count.
-  for (let tries = 0; tries < 11; tries++) expect((await attempt(email, PASSWORD)).status).toBe(303);
+  expect(await attempt('198.51.100.7', email, PASSWORD)).toBe(303);
+  // Successful sign-ins don't count.
+  for (let tries = 0; tries < 11; tries++) expect(await attempt('198.51.100.7', email, PASSWORD)).toBe(303);
+});
+
+test('a hundred times for one e-mail from everywhere, which locks no browser out in which the person signed in before', async () => {
+  await using world = await guessing();
+  const { own, clock, from, attempt, spend, known } = world;
+  const [{ email }, other] = [await makePerson(own), await makePerson(own)];
+  const home = from('203.0.113.7');
+  await home.signIn(email);
+  for (let network = 1; network <= 10; network++) await spend(email, `198.51.100.${network}`);
+  expect(await attempt('192.0.2.1', email, PASSWORD), 'from a new browser anywhere').toBe(429);
+  expect(await known(home.cookies.get(KNOWN), email), 'from the known one').toBe(303);
+  const stranger = from('192.0.2.2');
+  await stranger.signIn(other.email);
+  expect(await known(stranger.cookies.get(KNOWN), email), 'where another person signed in').toBe(429);
+  clock.advance({ minutes: 15 });
+  expect(await attempt('192.0.2.1', email, PASSWORD)).toBe(303);
+}, 60_000);
+
+test('what a known browser keeps lets nobody guess without limit, and spends nothing of the person’s elsewhere', async () => {
+  await using world = await guessing();
+  const { own, from, attempt, spend, known } = world;
+  const { email } = await makePerson(own);
+  const home = from('203.0.113.7');
+  await home.signIn(email);
+  const stolen = home.cookies.get(KNOWN);
+  const thief = '192.0.2.66';
+  for (let tries = 0; tries < 10; tries++) expect(await known(stolen, email, 'wrong', thief)).toBe(400);
+  expect(await attempt(thief, email, PASSWORD), 'its attempts are its own').toBe(303);
+  // After that it counts as any other browser: ten attempts of the network, and no more.
+  await spend(email, thief);
+  expect(await known(stolen, email, PASSWORD, thief)).toBe(429);
+  expect(await known(stolen, email), 'the person’s own browser neither better nor worse').toBe(303);
+});
+
+test('a known browser is one of one person and one password, for a year, and nobody makes one up', async () => {
+  await using world = await guessing();
+  const { own, clock, from, spend, known } = world;
+  const [person, other] = [await makePerson(own), await makePerson(own)];
+  const browser = from('203.0.113.7');
+  await browser.signIn(person.email);
+  const kept = browser.cookies.get(KNOWN) ?? '';
+  await spend(person.email);
+  await spend(other.email);
+
+  expect(await known(kept, person.email)).toBe(303);
+  expect(await known(kept, other.email)).toBe(429);
+  const [name = '', id = '', until = '', signature = ''] = kept.split('.');
+  const later = (Number.parseInt(until, 36) + 1).toString(36);
+  expect(await known([name, other.id.toString(36), until, signature].join('.'), other.email)).toBe(429);
+  expect(await known([name, id, later, signature].join('.'), person.email)).toBe(429);
+  expect(await known([`${name}x`, id, until, signature].join('.'), person.email)).toBe(429);
+  expect(await known([name, id, until, ''].join('.'), person.email)).toBe(429);
+
+  // A new password makes every browser unknown, except the one that changed it.
+  const NEW = 'otra frase bien larga';
+  await browser.get('/settings/password');
+  await browser.submit('/settings/password', { actual: PASSWORD, nueva: NEW, repetida: NEW });
+  expect(await known(kept, person.email, NEW)).toBe(429);
+  const renewed = browser.cookies.get(KNOWN);
+  expect(await known(renewed, person.email, NEW)).toBe(303);
+
+  clock.advance({ hours: 24 * 365 });
+  await spend(person.email);
+  expect(await known(renewed, person.email, NEW), 'a year later').toBe(429);
 });
 
 test('attempts made at once are counted one by one', async () => {
-  // From an address of its own: wrong attempts count against the address too, and the other tests share theirs.
+  // From a new address: wrong attempts count against the address too, and other tests share theirs.
   await using own = await startServer({ trustProxy: true });
   const { email } = await makePerson(own);
   const attempt = () => openBrowser(own.url, { 'x-forwarded-for': '192.0.2.77' }).signIn(email, 'wrong');
   const answers = await Promise.all(Array.from({ length: 14 }, attempt));
   expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(4);
+});
+
+test('what one limit refuses counts under no other: who insists on one e-mail doesn’t shut out the network', async () => {
+  await using world = await guessing();
+  const { own, attempt } = world;
+  const [person, other] = [await makePerson(own), await makePerson(own)];
+  for (let tries = 0; tries < 10; tries++) await attempt('198.51.100.7', person.email, 'wrong');
+  for (let tries = 0; tries < 60; tries++) expect(await attempt('198.51.100.7', person.email, 'wrong')).toBe(429);
+  expect(await attempt('198.51.100.7', other.email, PASSWORD)).toBe(303);
+});
+
+test('sign-ins are noted with person and address: the right, the wrong, and the first one past a limit', async () => {
+  await using world = await guessing();
+  const { own, from, attempt, known } = world;
+  const { id, email } = await makePerson(own);
+  const home = from('203.0.113.7');
+  await home.signIn(email);
+  await known(home.cookies.get(KNOWN), email);
+  for (let tries = 0; tries < 13; tries++) await attempt('2001:db8::7', email, 'wrong');
+  const unknown = `192.0.2.${1 + Math.floor(Math.random() * 254)}`;
+  await attempt(unknown, `nobody-${email}`, 'wrong');
+  const { rows } = await own.service.database.pool.query(
+    `select user_id, address, outcome, known_browser, created_at from sign_ins
+     where user_id = $1 or user_id is null and address = $2 order by id`,
+    [id, unknown],
+  );
+  const noted = (address: string, outcome: string, known_browser = false, user_id: number | null = id) => ({
+    user_id,
+    address,
+    outcome,
+    known_browser,
+    created_at: '2026-03-01 08:00:00+00',
+  });
+  expect(rows).toEqual([
+    noted('203.0.113.7', 'signed in'),
+    noted('203.0.113.7', 'signed in', true),
+    ...Array.from({ length: 10 }, () => noted('2001:db8::7', 'refused')),
+    noted('2001:db8::7', 'limited'),
+    noted(unknown, 'refused', false, null),
+  ]);
 });
 
 test('one address, or network of IPv6, is refused after fifty wrong attempts, whatever the e-mails; the others go on', async () => {
@@ -201,13 +322,16 @@ test('cookies are out of reach of scripts and other sites; behind https they are
   const plain = await openBrowser(server.url).signIn(email);
   expect(plain.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^albaran_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/),
+    expect.stringMatching(/^albaran_known=[\w.-]+\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/),
   ]);
   await using own = await startServer({ baseUrl: 'https://albaran.example' });
   const browser = openBrowser(own.url);
   const page = await browser.get('/signin');
   const entered = await browser.signIn(email);
   for (const line of [...page.headers.getSetCookie(), ...entered.headers.getSetCookie()]) {
-    expect(line).toMatch(/^__Host-albaran_(form|session)=[\w-]{43};.* Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    expect(line).toMatch(
+      /^__Host-albaran_(form|session|known)=[\w.-]*[\w-]{43};.* Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
   }
   expect(entered.status).toBe(303);
 });

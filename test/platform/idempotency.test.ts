@@ -1,4 +1,4 @@
-// X-IDEMPOTENCY-KEY: however often, wherever and whenever a call is repeated, it happens once.
+// X-IDEMPOTENCY-KEY: a repeated call happens once, however often, wherever and whenever it is repeated.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, test } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
@@ -24,7 +24,7 @@ const withKey = (key: string) => ({ 'x-idempotency-key': key });
 const create = (company: Company, key: string, body: unknown = opportunity) =>
   company.post('/crm/opportunities', body, withKey(key));
 
-/** The same at another server. */
+/** The same call on another server. */
 const createAt = (url: string, { headers }: Pick<Company, 'headers'>, key: string, body: unknown = opportunity) =>
   fetch(`${url}/api/v1/crm/opportunities`, {
     method: 'POST',
@@ -34,7 +34,7 @@ const createAt = (url: string, { headers }: Pick<Company, 'headers'>, key: strin
 
 const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed');
 
-/** How many opportunities were created, and how many writes the audit knows of. */
+/** The number of opportunities, and of audited writes. */
 async function created(server: Server, { id }: Pick<Company, 'id'>) {
   const { rows } = await server.service.database.pool.query(
     `select (select count(*)::int from opportunities where account_id = $1 and ref is null) as opportunities,
@@ -52,6 +52,41 @@ function expectError(answer: Answer, status: number) {
   expect(replayed(answer)).toBeNull();
 }
 
+test('[W-09] Idempotency-Key is the same header, at every door that has headers; both must agree', async () => {
+  await using server = await startServer();
+  const acme = await server.company(records);
+  const call = {
+    v1: (more: Record<string, string>) => acme.post('/crm/opportunities', opportunity, more),
+    v0: (more: Record<string, string>) => acme.alias('crearOportunidad', opportunity, more),
+    trpc: (more: Record<string, string>) =>
+      server.request('/trpc/opportunities.create', {
+        method: 'POST',
+        headers: { ...acme.headers, 'content-type': 'application/json', ...more },
+        body: JSON.stringify({ json: opportunity }),
+      }),
+  };
+  const first = await call.v1({ 'Idempotency-Key': 'k' });
+  expect([first.status, replayed(first)]).toEqual([200, null]);
+  for (const send of Object.values(call)) {
+    const ways: Record<string, string>[] = [
+      { 'Idempotency-Key': 'k' },
+      { 'X-IDEMPOTENCY-KEY': 'k' },
+      { 'Idempotency-Key': 'k', 'X-IDEMPOTENCY-KEY': 'k' },
+      { 'Idempotency-Key': '', 'X-IDEMPOTENCY-KEY': 'k' },
+    ];
+    for (const same of ways) {
+      const again = await send(same);
+      expect([again.status, replayed(again)]).toEqual([200, 'true']);
+      expect(again.text).toContain(String(first.body.data));
+    }
+    const apart = await send({ 'Idempotency-Key': 'other', 'X-IDEMPOTENCY-KEY': 'k' });
+    expect(apart.status).toBe(400);
+    expect(apart.text).toContain('X-IDEMPOTENCY-KEY no es válido: no coincide con Idempotency-Key');
+    expect((await send({ 'Idempotency-Key': 'ñ' })).status).toBe(400);
+  }
+  expect(await created(server, acme)).toEqual({ opportunities: 1, audited: 1 });
+});
+
 describe('[IDEM-01] the same key and body', () => {
   test('give the first answer again, marked as such, and create nothing', async () => {
     await using server = await startServer();
@@ -63,7 +98,7 @@ describe('[IDEM-01] the same key and body', () => {
     expect([again.status, replayed(again), again.text]).toEqual([200, 'true', first.text]);
     expect(await created(server, acme)).toEqual({ opportunities: 1, audited: 1 });
 
-    // By the alias, in another order, with what is ignored anyway, by another key of the company: it is the same call.
+    // Through the alias, in another order, with ignored fields, with another API key of the company: the same call.
     const { descripcion, ...rest } = opportunity.datos;
     for (const answer of [
       await acme.alias('crearOportunidad', opportunity, withKey(key)),
@@ -127,7 +162,7 @@ test('[IDEM-01] [ENV-04] the same key with another body, or for another operatio
   expect((await create(acme, key)).status).toBe(200);
   expectError(await create(acme, key, { datos: { ...opportunity.datos, descripcion: 'Otra' } }), 422);
   expectError(await create(acme, key, { datos: { ...opportunity.datos, empresa: 'Más' } }), 422);
-  // Bodies are compared as they were sent: 701 and its sealed id name one funnel, but are not one body.
+  // Bodies are compared as sent: 701 and its sealed id name one funnel, but differ.
   const sealed = server.service.ids.seal(acme.id, 'funnel', 701);
   expectError(await create(acme, key, { datos: { ...opportunity.datos, funnel_fk: sealed } }), 422);
   expectError(await acme.put('/crm/opportunities/801/close', { resultado: 'ganado' }, withKey(key)), 422);
@@ -157,7 +192,7 @@ test('[IDEM-01] a call that fails does not use its key up', async () => {
   await database.admin.query('alter table opportunities rename column gone to title');
   const first = await create(acme, key);
   expect([first.status, replayed(first)]).toEqual([200, null]);
-  // Now it is used, and bad input says so of itself first.
+  // Now the key is used; bad input is still reported first.
   expectError(await create(acme, key, {}), 400);
   expect(replayed(await create(acme, key))).toBe('true');
   expect(await created(server, acme)).toEqual({ opportunities: 1, audited: 1 });
@@ -175,7 +210,7 @@ test('[IDEM-01] a key is free again after 24 hours', async () => {
   const later = await create(acme, key, { datos: { ...opportunity.datos, descripcion: 'Otra' } });
   expect([later.status, replayed(later)]).toEqual([200, null]);
   expect(later.body.data).not.toBe(first.body.data);
-  // And then it is kept for as long again.
+  // Then it is stored for as long again.
   clock.advance({ hours: 23 });
   expectError(await create(acme, key), 422);
 });
@@ -213,14 +248,14 @@ describe('[IDEM-01] while the first call still runs,', () => {
     await using server = await startServer({ ...options, idempotencyWaitMs: 150 });
     const acme = await server.company(records);
     const key = randomUUID();
-    // A first call that another process has begun and not finished.
+    // A first call that another process has not finished.
     await database.admin.query(
       `begin; insert into idempotency_records (account_id, key, request_hash) values (${acme.id}, '${key}', 'x')`,
     );
     const answer = await create(acme, key);
     expectError(answer, 409);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Who has nothing to do with it does not wait.
+    // Calls without that key don't wait.
     expect((await create(acme, randomUUID())).status).toBe(200);
     await database.admin.query('rollback');
     const first = await create(acme, key);

@@ -1,4 +1,4 @@
-// Sealed ids, as properties of any record, company and key.
+// Properties of sealed ids, for any record, company and key.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Ids, KINDS, type Kind } from '../../platform/ids.ts';
@@ -61,7 +61,7 @@ test('[ID-01] an id tells nothing of the number: neighbours have nothing in comm
       fc.pre(number < Number.MAX_SAFE_INTEGER);
       const [one = '', next = ''] = [number, number + 1].map((each) => ids.seal(account, kind, each).slice(1));
       const same = [...one].filter((character, index) => character === next[index]);
-      // Of 22 characters of 64 kinds, about a third of one is equal by chance.
+      // About a third of one of the 22 characters, from 64, is equal by chance.
       expect(same.length).toBeLessThan(10);
     }),
   );
@@ -153,7 +153,7 @@ test('[ID-02] ids are URL-safe: the same in a path, a query and a header as they
       const id = ids.seal(account, kind, number);
       expect(id).toMatch(/^[a-z][A-Za-z0-9_-]{22}$/);
       expect(encodeURIComponent(id)).toBe(id);
-      // Never taken for a legacy number.
+      // Never read as a legacy number.
       expect(id).not.toMatch(/^\d+$/);
     }),
   );
@@ -170,7 +170,7 @@ test('[ID-02] after the key was rotated, ids under the older keys still open, an
           expect(rotated.open(account, kind, new Ids([secret]).seal(account, kind, number))).toBe(number);
         }
         expect(rotated.seal(account, kind, number)).toBe(new Ids([newest]).seal(account, kind, number));
-        // A key that is taken away takes its ids with it.
+        // Ids of a removed key no longer open.
         expect(new Ids([newest]).open(account, kind, new Ids(older).seal(account, kind, number))).toBeUndefined();
       },
     ),

@@ -1,4 +1,4 @@
-// API keys: who gets in, who does not, and what is left behind of it.
+// API keys: who is admitted, who is refused, and what a call leaves behind.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
@@ -19,8 +19,9 @@ const times = `/api/v1/employees/times?${new URLSearchParams(dates)}`;
 /** Calls the list of time entries with these headers instead of the company's. */
 const call = (server: Server, headers: Record<string, string>) => server.request(times, { headers });
 
-/** An address that no other test has failed from; the server has to believe X-Forwarded-For. */
-const newAddress = () => ({ 'x-forwarded-for': `2001:db8::${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}` });
+/** An address without failures in other tests; the server has to trust X-Forwarded-For. */
+const newNetwork = () => `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
+const newAddress = () => ({ 'x-forwarded-for': `${newNetwork()}::1` });
 
 const keyOf = ({ headers }: Company, server: Server) => ({
   set: (values: Record<string, unknown>) =>
@@ -36,7 +37,7 @@ const keyOf = ({ headers }: Company, server: Server) => ({
   },
 });
 
-/** Headers that are there whatever the caller sent. */
+/** The headers without those that differ for each call. */
 const headersOf = ({ headers }: Answer) =>
   Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'));
 
@@ -81,7 +82,7 @@ test('[AUTH-01] [ENV-09] every operation asks for credentials before anything el
       { method: 'POST', path: `/${alias}` },
     ]) {
       const url = path.replace(/\{\w+\}/g, 'nothing');
-      // A body that is no JSON would be a 400, and parameters are missing: the caller is asked first.
+      // The body is no JSON and parameters are missing: the key is checked first.
       const init = method === 'GET' ? {} : { body: '{', headers: { 'content-type': 'application/json' } };
       const answer = await server.request(url, { method, ...init });
       expect([answer.status, answer.body], `${method} ${path}`).toEqual([401, UNAUTHORIZED]);
@@ -136,6 +137,7 @@ test('[AUTH-03] [ENV-09] a key that was just revoked learns nothing but that: ba
   const use = {
     'bad input': (key: Record<string, string>) => server.request('/api/v1/employees/times', { headers: key }),
     'an unknown id': (key: Record<string, string>) => server.request('/api/v1/employees/99', { headers: key }),
+    'what is no id': (key: Record<string, string>) => server.request('/api/v1/employees/nobody', { headers: key }),
     'a write': (key: Record<string, string>) =>
       server.request('/crearOportunidad', {
         method: 'POST',
@@ -187,7 +189,7 @@ test('[AUTH-03] the last use of a key is noted, and a wrong secret is no use', a
   await call(server, acme.headers);
   expect(await lastUse()).toBe('2026-03-01T10:00:00Z');
 
-  // Another process, later: the note moves on.
+  // Later another process records a newer use.
   clock.advance({ hours: 1 });
   await using other = await startServer({ clock });
   await call(other, acme.headers);
@@ -256,7 +258,7 @@ describe('[AUTH-05] failed keys are limited by address:', () => {
   const guess = (server: Server, from: Record<string, string>) =>
     call(server, { ...from, 'x-api-key': 'ak_guess', 'x-api-secret': 'sk_guess' });
 
-  test('after so many in a minute, 429 until the minute is over, on every process and for good keys too', async () => {
+  test('after so many in a minute, 429 until the minute is over, on every process; good keys are let in', async () => {
     const clock = new TestClock('2026-03-01T10:00:00Z');
     const options = { clock, trustProxy: true, failedKeysPerMinute: 3 };
     await using server = await startServer(options);
@@ -272,10 +274,14 @@ describe('[AUTH-05] failed keys are limited by address:', () => {
       expect(limited.headers.get('retry-after')).toBe('42');
       expect(limited.body).toEqual({ errorCode: 429, errorMsg: expect.stringContaining('claves'), data: null });
     }
-    // Otherwise guessing would go on, with success as the sign.
-    expect((await call(server, { ...acme.headers, ...from })).status).toBe(429);
-    // Elsewhere nobody notices.
-    expect((await call(server, { ...acme.headers, ...newAddress() })).status).toBe(200);
+    // Failures of others never lock out a caller with a valid key, even at its first call.
+    expect((await call(server, { ...acme.headers, ...from })).status).toBe(200);
+    expect((await call(other, { ...(await acme.newKey()), ...from })).status).toBe(200);
+    // And it does not reveal that the key exists.
+    const wrongSecret = await call(server, { ...acme.headers, ...from, 'x-api-secret': 'sk_guess' });
+    expect([wrongSecret.status, wrongSecret.headers.get('retry-after')]).toEqual([429, '42']);
+    // Other networks are not affected.
+    expect((await guess(server, newAddress())).status).toBe(401);
 
     clock.advance({ seconds: 42 });
     expect((await call(server, { ...acme.headers, ...from })).status).toBe(200);
@@ -290,6 +296,53 @@ describe('[AUTH-05] failed keys are limited by address:', () => {
     expect((await call(server, { ...acme.headers, ...from })).status).toBe(200);
     for (const status of [401, 401, 429]) expect((await guess(server, from)).status).toBe(status);
     expect((await call(server, { ...acme.headers, ...from })).status).toBe(200);
+  });
+
+  test('an IPv6 network of 64 bits is one address, and one of IPv4 is itself however it is written', async () => {
+    await using server = await startServer({ trustProxy: true, failedKeysPerMinute: 3 });
+    const network = newNetwork();
+    const from = (address: string) => guess(server, { 'x-forwarded-for': address }).then(({ status }) => status);
+    const statuses = [];
+    for (let host = 1; host <= 5; host++) statuses.push(await from(`${network}:${host}:${host}::${host}`));
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
+    const plain = `10.${a}.${b}.${c}`;
+    expect([await from(plain), await from(`::ffff:${plain}`), await from(plain)]).toEqual([401, 401, 401]);
+    expect([await from(`::ffff:${plain}`), await from(plain)]).toEqual([429, 429]);
+  });
+
+  test('those that come at once are counted one by one', async () => {
+    await using server = await startServer({ trustProxy: true, failedKeysPerMinute: 20 });
+    const from = newAddress();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => guess(server, from)));
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(401), count(429)]).toEqual([20, 40]);
+  });
+
+  test('[FAIR-04] beyond the limit nothing is written, and what was wrong a moment ago is not looked up again', async () => {
+    await using server = await startServer({ alone: true, trustProxy: true, failedKeysPerMinute: 1 });
+    const from = newAddress();
+    for (const status of [401, 429]) expect((await guess(server, from)).status).toBe(status);
+    const statements = recordStatements(server.service);
+    expect((await guess(server, from)).status).toBe(429);
+    expect(statements.take()).toEqual([]);
+    const other = { ...from, 'x-api-key': 'ak_other', 'x-api-secret': 'sk_other' };
+    expect((await call(server, other)).status).toBe(429);
+    const texts = statements.take().map(({ text }) => text);
+    expect(texts.filter((text) => /insert|update/i.test(text))).toEqual([]);
+  });
+
+  test('access tokens that open nothing are counted with them', async () => {
+    await using server = await startServer({ trustProxy: true, failedKeysPerMinute: 2 });
+    const from = newAddress();
+    const connect = (index: number) =>
+      server.request('/mcp', {
+        method: 'POST',
+        headers: { ...from, authorization: `Bearer at_1_${String(index).padStart(43, 'x')}` },
+      });
+    const statuses = [];
+    for (const index of [1, 2, 3]) statuses.push((await connect(index)).status);
+    expect([...statuses, (await guess(server, from)).status]).toEqual([401, 401, 429, 429]);
   });
 
   test('a request without credentials is no guess', async () => {
@@ -325,7 +378,7 @@ test('[AUTH-01] whatever is wrong with a key, the database is asked the same: no
     statements.take();
     expect((await call(server, { ...headers, ...newAddress() })).status).toBe(401);
     await server.service.keys.close();
-    // The key itself stands in one of them.
+    // The key itself contains one of them.
     return statements.take().map(({ text }) => text.replace(/'ak_[^']*'/, `'...'`));
   };
 
@@ -335,7 +388,7 @@ test('[AUTH-01] whatever is wrong with a key, the database is asked the same: no
   expect(await asked(revoked)).toEqual(unknown);
   expect(await asked(expired)).toEqual(unknown);
 
-  // The same for a key that is remembered from its use a moment ago.
+  // The same with a key that is cached.
   expect((await call(server, acme.headers)).status).toBe(200);
   await server.service.keys.close();
   expect(await asked({ ...acme.headers, 'x-api-secret': 'sk_wrong' })).toEqual(unknown);

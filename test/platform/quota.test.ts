@@ -1,4 +1,4 @@
-// The company's quota, as callers meet it on one process and on several.
+// The company's quota as callers see it, on one process and on several.
 import { describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../../platform/errors.ts';
 import { Quota, type QuotaStore } from '../../platform/quota.ts';
@@ -12,10 +12,10 @@ const companyWith = (server: Server, cuota_por_minuto: number) => server.company
 
 const read = (company: Company) => company.get('/crm/funnels');
 
-/** The same company at another server's door. */
+/** The same company on another server. */
 const readAt = (server: Server, { headers }: Company) => server.request('/api/v1/crm/funnels', { headers });
 
-/** The company as the count knows it. */
+/** The company as the quota sees it. */
 const holder = ({ id: accountId }: Company, quotaPerMinute: number | null = null, timeZone = 'Europe/Madrid') => ({
   accountId,
   quotaPerMinute,
@@ -57,10 +57,10 @@ test('[LIM-01] [ENV-04] a spent quota is 429 with the wait until the minute is o
     data: null,
   });
   expect(quotaHeaders(spent)).toEqual({ policy: '"empresa";q=3;w=60', state: '"empresa";r=0;t=40', retryAfter: '40' });
-  // By whatever door and key.
+  // Through every interface and with every key.
   expect((await acme.alias('consultarProductos')).status).toBe(429);
   expect((await server.request('/api/v1/products', { headers: await acme.newKey() })).status).toBe(429);
-  // Another company does not notice.
+  // Other companies are not affected.
   expect((await read(other)).status).toBe(200);
 
   clock.advance({ seconds: 39 });
@@ -69,7 +69,7 @@ test('[LIM-01] [ENV-04] a spent quota is 429 with the wait until the minute is o
   expect(quotaHeaders(await read(acme))).toMatchObject({ state: '"empresa";r=2;t=60', retryAfter: null });
 });
 
-test('[LIM-01] what is answered counts, mistakes of the input included; who may not call, and what is no operation, does not', async () => {
+test('[LIM-01] [FAIR-05] what is answered counts, mistakes of the input and refusals included; who is not known, and what is no operation, does not', async () => {
   await using server = await startServer({ alone: true, clock: new TestClock(START) });
   const acme = await companyWith(server, 100);
   const left = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
@@ -80,13 +80,12 @@ test('[LIM-01] what is answered counts, mistakes of the input included; who may 
   expect(
     statuses([
       await request('/api/v1/crm/funnels', { headers: { ...acme.headers, 'x-api-secret': 'wrong' } }),
-      await request('/crearOportunidad', { method: 'POST', headers: readOnly }),
       await request('/api/v1/nothing', { headers: acme.headers }),
       await request('/api/v1/crm/funnels', { method: 'DELETE', headers: acme.headers }),
       await request('/api/v1/crm/funnels', { method: 'OPTIONS', headers: acme.headers }),
       await request('/health/ready', { headers: acme.headers }),
     ]),
-  ).toEqual([401, 403, 404, 405, 200, 200]);
+  ).toEqual([401, 404, 405, 200, 200]);
   expect(left(await read(acme))).toBe(before - 1);
 
   expect(
@@ -104,9 +103,42 @@ test('[LIM-01] what is answered counts, mistakes of the input included; who may 
         body: 'x',
       }),
       await request('/api/v1/crm/funnels', { method: 'HEAD', headers: acme.headers }),
+      await request('/crearOportunidad', { method: 'POST', headers: readOnly }),
     ]),
-  ).toEqual([400, 404, 400, 415, 200]);
-  expect(left(await read(acme))).toBe(before - 7);
+  ).toEqual([400, 404, 400, 415, 200, 403]);
+  expect(left(await read(acme))).toBe(before - 8);
+});
+
+test('[FAIR-05] [ENV-09] a key that may not spends the quota by every door; once it is spent, its 403 asks the database nothing', async () => {
+  await using server = await startServer({ alone: true, clock: new TestClock(START) });
+  const acme = await companyWith(server, 10);
+  const readOnly = await acme.newKey(true);
+  const headers = { ...readOnly, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const send = (path: string, body: unknown) =>
+    server.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const ways = {
+    REST: () => send('/api/v1/crm/opportunities', {}),
+    v0: () => send('/crearOportunidad', {}),
+    tRPC: () => send('/trpc/opportunities.create', { json: {} }),
+    MCP: () =>
+      send('/mcp', {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'crear_oportunidad', arguments: {} },
+      }),
+  };
+  const left = async () => Number(/r=(\d+)/.exec((await read(acme)).headers.get('ratelimit') ?? '')?.[1]);
+  expect(await left()).toBe(9);
+  for (const [door, refused] of Object.entries(ways)) expect([door, (await refused()).status]).toEqual([door, 403]);
+  expect(await left()).toBe(4);
+  for (let call = 0; call < 4; call++) await ways.REST();
+  expect((await read(acme)).status).toBe(429);
+
+  const statements = recordStatements(server.service);
+  statements.take();
+  for (const [door, refused] of Object.entries(ways)) expect([door, (await refused()).status]).toEqual([door, 403]);
+  expect(statements.take()).toEqual([]);
 });
 
 describe('[LIM-01] several processes are one service:', () => {
@@ -132,7 +164,7 @@ describe('[LIM-01] several processes are one service:', () => {
     const acme = await companyWith(behind, 4);
     expect((await readAt(behind, acme)).status).toBe(200);
     for (let call = 0; call < 4; call++) expect((await readAt(ahead, acme)).status).toBe(200);
-    // The new minute's calls are spent, also for whoever still thinks it is the old one, and for whoever comes now.
+    // The new minute's calls are spent, for processes still in the old minute and for new ones.
     expect((await readAt(behind, acme)).status).toBe(429);
     await using third = await startServer({ clock: early });
     expect((await readAt(third, acme)).status).toBe(429);
@@ -151,7 +183,7 @@ test('[LIM-01] calls are debited in blocks: twelve hundred of them write the cou
   expect(writes.length).toBeGreaterThan(0);
   expect(writes.length).toBeLessThan(120);
 
-  // All at once they wait for one block together, instead of each asking for its own.
+  // Concurrent calls share one request for a block.
   const busy = await companyWith(server, 1_000_000);
   await Promise.all(Array.from({ length: 500 }, () => quota.spend(holder(busy, 1_000_000))));
   expect(statements.take().filter(({ text }) => /quota_windows/.test(text)).length).toBeLessThanOrEqual(10);
@@ -167,8 +199,43 @@ test('[LIM-01] the count stands in the database: a process that starts anew does
   await first.stop();
 });
 
+test('[LIM-01] a limit that is lowered within the minute holds at once: from 0 to it is left, at every door', async () => {
+  await using server = await startServer({ alone: true, clock: new TestClock(START) });
+  const { quota } = server.service;
+  const acme = await server.company();
+  for (let call = 0; call < 5; call++) await quota.spend(holder(acme, 100_000));
+  const left = async (limit: number) => [quota.peek(holder(acme, limit)), await quota.look(holder(acme, limit))];
+  for (const state of await left(100_000)) expect(state).toMatchObject({ limit: 100_000, remaining: 99_995 });
+  for (const state of await left(7)) expect(state).toMatchObject({ limit: 7, remaining: 2 });
+  for (const limit of [5, 3])
+    for (const state of await left(limit)) expect(state).toMatchObject({ limit, remaining: 0 });
+  await expect(quota.spend(holder(acme, 3))).rejects.toThrow('La empresa ha gastado su cuota de 3 llamadas por minuto');
+  expect(await quota.spend(holder(acme, 7))).toMatchObject({ limit: 7, remaining: 1 });
+  expect(await quota.spend(holder(acme, 7))).toMatchObject({ limit: 7, remaining: 0 });
+  await expect(quota.spend(holder(acme, 7))).rejects.toThrow(ApiError);
+  // And an increased one.
+  expect(await quota.spend(holder(acme, 100))).toMatchObject({ limit: 100, remaining: 92 });
+});
+
+test('[LIM-01] by REST and in obtenerCuenta too, whatever was debited beforehand', async () => {
+  await using server = await startServer({ alone: true, clock: new TestClock(START) });
+  const acme = await companyWith(server, 100_000);
+  for (let call = 0; call < 3; call++) await read(acme);
+  const lower = (limit: number) =>
+    server.service.database.pool.query('update accounts set quota_per_minute = $2 where id = $1', [acme.id, limit]);
+  await lower(5);
+  const headers = await acme.newKey();
+  const account = await server.request('/api/v1/account', { headers });
+  expect(account.body.data.cuota).toMatchObject({ limite: 5, restante: 1 });
+  expect(quotaHeaders(account).state).toBe('"empresa";r=1;t=40');
+  await lower(3);
+  const refused = await server.request('/api/v1/account', { headers: await acme.newKey() });
+  expect(refused.status).toBe(429);
+  expect(quotaHeaders(refused)).toMatchObject({ policy: '"empresa";q=3;w=60', state: '"empresa";r=0;t=40' });
+});
+
 describe('[LIM-01] the calls of a day:', () => {
-  /** The days as people see them, the latest first. */
+  /** The days as people see them, latest first. */
   const daysAt = async ({ service }: Server, company: Company, timeZone?: string) =>
     (await service.quota.look(holder(company, 100, timeZone))).days
       .map(({ day, calls }) => [day.toString(), calls] as const)
@@ -182,7 +249,7 @@ describe('[LIM-01] the calls of a day:', () => {
     await acme.alias('consultarProductos');
     const today = (await daysAt(server, acme))[0];
     expect(today).toEqual(['2026-03-01', 9]);
-    // Looked at again, nothing is counted twice.
+    // Read again, nothing is counted twice.
     expect((await daysAt(server, acme))[0]).toEqual(today);
 
     const answers = await Promise.all(Array.from({ length: 120 }, () => read(acme)));
@@ -202,7 +269,12 @@ describe('[LIM-01] the calls of a day:', () => {
       })),
     );
     const callAll = async (times: number) => {
-      for (const { company } of companies) for (let call = 0; call < times; call++) await read(company);
+      for (const { company } of companies) {
+        for (let call = 0; call < times; call++) {
+          const { status, text } = await read(company);
+          expect(status, text).toBe(200);
+        }
+      }
     };
     await callAll(1);
     clock.advance({ seconds: 29, milliseconds: 999 });
@@ -250,7 +322,7 @@ describe('[LIM-01] the calls of a day:', () => {
     };
     expect((await one.request('/mcp/', { method: 'POST', headers, body })).status).toBe(200);
     expect((await daysAt(one, acme))[0]).toEqual(['2026-03-01', 3]);
-    // In Madrid it is the next day; the other process hands over the calls of the day before with its new minute.
+    // In Madrid it is the next day; the other process reports the calls of the day before with its new minute.
     clock.advance({ minutes: 1 });
     await readAt(other, acme);
     expect((await daysAt(one, acme)).slice(0, 2)).toEqual([
@@ -284,6 +356,7 @@ describe('[LIM-01] the calls of a day:', () => {
         return 1;
       },
       callsOn: async () => new Map(),
+      ping: async () => {},
       close: async () => {
         closed = true;
       },
@@ -304,6 +377,7 @@ describe('[LIM-01] the calls of a day:', () => {
         return 1;
       },
       callsOn: async () => new Map(),
+      ping: async () => {},
       close: async () => {},
     };
     const clock = new TestClock(START);
@@ -327,6 +401,7 @@ describe('[LIM-01] the calls of a day:', () => {
         return calls;
       },
       callsOn: async () => new Map(),
+      ping: async () => {},
       close: async () => {},
     };
     const clock = new TestClock(START);
@@ -359,6 +434,7 @@ describe('[LIM-01] the calls of a day:', () => {
           return used;
         },
         callsOn: async () => new Map(),
+        ping: async () => {},
         close: async () => {},
       };
       const quota = new Quota(store, clock, limit);
@@ -381,6 +457,7 @@ test('[LIM-01] [ENV-04] while the count can’t be asked for, calls are 503 and 
   const fails = {
     add: () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' })),
     callsOn: async () => new Map(),
+    ping: async () => {},
     close: async () => {},
   };
   await using broken = await startServer({ clock });

@@ -1,4 +1,4 @@
-// What the log of a service may never hold: whatever opens something. Looked for after a run that brings every secret there is.
+// Secrets that a log must never hold, looked for after a run that uses every kind.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
 import { callsOf, send } from '../faults/doors.ts';
@@ -47,7 +47,7 @@ test('[AUTH-03] [OAU-04] no secret, key, token, code, password or cookie, after 
   for (const call of first ? callsOf(first, {}) : []) {
     expect((await send(server.url, call, wrong)).status, call.door).toBe(401);
   }
-  // In the wrong place: an address is the one part of a request that servers like to note.
+  // In the wrong place: addresses are often logged.
   await server.request(`/api/v1/clients?api_secret=${acme.headers['x-api-secret']}&access_token=${token}`);
   await server.request(`/nothing/${acme.headers['x-api-secret']}`);
   await server.request('/api/v1/clients', { headers: { authorization: `Bearer ${token}` } });

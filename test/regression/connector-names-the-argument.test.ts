@@ -1,4 +1,4 @@
-// A refusal in words of the specification reached the connector without the argument that it is about.
+// The connector gave a refusal in the MCP specification's words, without the name of the argument.
 import { expect, test } from 'vitest';
 import { startServer } from '../helpers/world.ts';
 import { callMcp, toolCall } from '../oauth/application.ts';

@@ -1,4 +1,4 @@
-// tRPC hands over whatever JSON it was given: one that is no object was refused without saying what was wrong with it.
+// tRPC passes any JSON as input: one that is no object was refused without a reason.
 import { expect, test } from 'vitest';
 import { startServer } from '../helpers/world.ts';
 

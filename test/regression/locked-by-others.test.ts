@@ -1,4 +1,4 @@
-// What callers are told of locks that others than the service hold: those of an operator's session, or of a migration.
+// Answers while sessions outside the service hold locks, such as an operator's or a migration.
 import { expect, test } from 'vitest';
 import { ownDatabase } from '../helpers/own-database.ts';
 import { startServer } from '../helpers/world.ts';

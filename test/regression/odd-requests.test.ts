@@ -1,4 +1,4 @@
-// Requests that were answered or logged as nothing should be.
+// Requests that were answered or logged wrongly.
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -24,8 +24,8 @@ test.each(['/consultarClientes', '/trpc/contacts.create', '/mcp', '/oauth/token'
     const type = /oauth|signin/.test(path) ? 'application/x-www-form-urlencoded' : 'application/json';
     const own = Object.entries({ ...company.headers, 'content-type': type, 'content-length': '100' });
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port) });
-    const head = [`POST ${path} HTTP/1.1`, 'Host: a', ...own.map(([name, value]) => `${name}: ${value}`)];
-    // The service has begun to read it.
+    const head = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...own.map(([name, value]) => `${name}: ${value}`)];
+    // The service has started to read it.
     const begun = new Promise<IncomingMessage>((resolve) =>
       server.http.server.once('request', (incoming: IncomingMessage) =>
         incoming.on('newListener', (event) => event === 'data' && resolve(incoming)),

@@ -27,7 +27,7 @@ test('[ENV-04] calls beyond those that may wait for the database are refused at 
     await acme.alias('listarCanales'),
     await server.request('/trpc/channels.list', { headers }),
     await server.request('/mcp', { method: 'POST', headers, body: JSON.stringify(rpc) }),
-    // Nobody is asked to send what will not be read.
+    // No `100 Continue` for a body that won't be read.
     await acme.post('/crm/contacts', { datos: { nombre: 'x'.repeat(900_000) } }),
   ];
   for (const { status, headers: told, text } of refused) {

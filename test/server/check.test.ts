@@ -1,8 +1,8 @@
-// `albaran check`, as a process: what differs is told, and repaired when asked to be.
+// `albaran check` as a process: it reports differences and repairs them on request.
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test, vi } from 'vitest';
-import { importAccountFile } from '../../entities/account-file/import.ts';
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { importAccountFile } from '../../account-file/import.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import { ownDatabase, tenantsOf } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run } from './processes.ts';
@@ -53,7 +53,8 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
     { table: 'time_entry_days', key: { day: '2026-03-10' }, kept: null, computed: { entries: 1 } },
     { table: 'product_stocks', key: { product_id: 7 }, kept: { quantity: 13.5 }, computed: { quantity: 12.5 } },
     {
-      ...{ table: 'project_totals', key: { project_id: 8 } },
+      table: 'project_totals',
+      key: { project_id: 8 },
       kept: { ...nothing, sales: 0.01, seconds: 0 },
       computed: { ...nothing, sales: 0, seconds: 28_800 },
     },
@@ -68,7 +69,8 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
   expect(inWords.stderr).toMatch(/time_entry_days +day 2026-03-10 +none +entries 1\n/);
   expect(inWords.stderr).toContain('5 differ: --repair writes what the records say');
   expect(await albaran(['check', '--account', right.slug])).toMatchObject({
-    ...{ code: 0, stdout: 'Every figure is what the records say\n' },
+    code: 0,
+    stdout: 'Every figure is what the records say\n',
   });
 
   const repaired = await albaran(['check', '--repair', '--json']);

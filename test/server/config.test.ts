@@ -1,5 +1,6 @@
-// The environment as configuration: defaults, and what is said of a bad value.
+// Configuration by environment variables: defaults, and errors for bad values.
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { generatedPages } from '../../scripts/generate-docs.ts';
 import { readConfig } from '../../server/config.ts';
@@ -23,16 +24,30 @@ test('unset and empty variables have their defaults', () => {
     databaseUrl: undefined,
     host: '127.0.0.1',
     port: 3000,
+    workers: 1,
     quotaPerMinute: 1200,
     failedKeysPerMinute: 20,
+    anonymousPerMinute: 600,
     trustProxy: false,
     corsOrigins: [],
-    oauth: { allowLocalhost: false, registrationsPerHour: 100 },
+    oauth: { allowLocalhost: false, registrationsPerHour: 100, totalRegistrationsPerHour: 2000 },
     checkOutputs: true,
     demo: true,
   });
   expect(config.dataDir).toMatch(/\/\.albaran$/);
   expect(read({ PORT: '', DATABASE_URL: ' ', CORS_ORIGINS: '', DEMO: '' })).toEqual(config);
+});
+
+test('workers share the connections that PostgreSQL has by default', () => {
+  const poolOf = (WORKERS: string, more = {}) => read({ WORKERS, ...more }).databasePool;
+  expect(['1', '8', '16', '64'].map((workers) => poolOf(workers))).toEqual([10, 10, 5, 3]);
+  expect(poolOf('16', { DATABASE_POOL: '20' })).toBe(20);
+  expect(read({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
+  for (const WORKERS of ['0', '1.5', 'all']) {
+    expect(complaints({ WORKERS })).toEqual([
+      `WORKERS: expected a whole number from 1 to 256, or auto, not "${WORKERS}"`,
+    ]);
+  }
 });
 
 test('what is set is read as what it is', () => {
@@ -43,6 +58,7 @@ test('what is set is read as what it is', () => {
       DATABASE_REPLICA_URL: 'postgres://a:b@replica/albaran',
       PORT: '80',
       BASE_URL: 'https://api.example.com/',
+      API_CONTACT: 'api@example.com',
       TRUST_PROXY: '10.0.0.0/8, ::1, loopback',
       CORS_ORIGINS: 'https://a.example, http://localhost:5173',
       ID_KEYS: `${'n'.repeat(32)},${'o'.repeat(32)}`,
@@ -55,6 +71,7 @@ test('what is set is read as what it is', () => {
     databaseReplicaUrl: 'postgres://a:b@replica/albaran',
     port: 80,
     baseUrl: 'https://api.example.com',
+    apiContact: 'api@example.com',
     trustProxy: '10.0.0.0/8,::1,loopback',
     corsOrigins: ['https://a.example', 'http://localhost:5173'],
     idKeys: ['n'.repeat(32), 'o'.repeat(32)],

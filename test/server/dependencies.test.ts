@@ -1,14 +1,20 @@
-// What is installed: exact versions with known contents, and no script of a package but those that were looked at.
+// Installed packages: exact versions with known contents, and only reviewed install scripts.
 import { expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import lock from '../../package-lock.json' with { type: 'json' };
+import clientLock from '../consumers/client/package-lock.json' with { type: 'json' };
+import openapiLock from '../consumers/openapi/package-lock.json' with { type: 'json' };
 
 interface Locked {
   version?: string;
+  resolved?: string;
+  integrity?: string;
   hasInstallScript?: boolean;
 }
-// The lock file's type is as long as the file; these fields are all that is read.
-const locked = Object.entries(lock.packages as Record<string, Locked>).filter(([path]) => path !== '');
+// A lock file's inferred type is as long as the file: only these fields are read.
+const entriesOf = (packages: object) =>
+  Object.entries(packages as Record<string, Locked>).filter(([path]) => path !== '');
+const locked = entriesOf(lock.packages);
 const nameOf = (path: string) => path.split('node_modules/').at(-1) ?? '';
 
 test('every dependency is pinned to one version, and so is what it brings along', () => {
@@ -17,6 +23,20 @@ test('every dependency is pinned to one version, and so is what it brings along'
     expect(locked.find(([path]) => path === `node_modules/${name}`)?.[1].version, name).toBe(version);
   }
   for (const [path, { version }] of locked) expect(version, path).toMatch(/^\d/);
+});
+
+test.each([
+  { file: 'package-lock.json', packages: entriesOf(lock.packages) },
+  { file: 'test/consumers/client/package-lock.json', packages: entriesOf(clientLock.packages) },
+  { file: 'test/consumers/openapi/package-lock.json', packages: entriesOf(openapiLock.packages) },
+])('what is downloaded for $file has known contents, from whatever registry', ({ packages }) => {
+  expect(packages.length).toBeGreaterThan(30);
+  for (const [path, { resolved, integrity }] of packages) {
+    // Packed by the test that installs it.
+    if (resolved === 'file:albaran-client.tgz') continue;
+    expect(integrity, path).toMatch(/^sha512-[\w+/]{86}==$/);
+    expect(resolved, path).toBeUndefined();
+  }
 });
 
 test('install scripts run of Node and of the embedded PostgreSQL alone; each other package that has one is refused by name', () => {

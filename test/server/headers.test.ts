@@ -1,4 +1,4 @@
-// The headers that protect a browser, on every answer of every door: successes and errors, JSON, pages and files alike.
+// Security headers on every answer of every interface: successes and errors, JSON, pages and files.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
 import { callsOf, headersOf } from '../faults/doors.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What may be kept: the same for everybody, and secret to nobody. */
+/** Answers that may be cached: public and equal for all callers. */
 const PUBLIC = /^\/$|^\/docs|openapi\.json$|^\/pages\/style|^\/\.well-known\//;
 
 function expectProtected(about: string, { headers }: { headers: Headers }, isOpen = false) {
@@ -66,7 +66,7 @@ test('documents, pages, files, health, the connector’s authorization and what 
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await server.request(path, { method, redirect: 'manual' });
       const about = `${method} ${path} ${answer.status}`;
-      // Anybody's pages may read how the connector is authorised: there are no cookies in it.
+      // Pages of any origin may read the authorization metadata: it involves no cookies.
       const isOpen = path.startsWith('/.well-known/') || path === '/oauth/token';
       expectProtected(about, answer, isOpen);
       if (method !== 'GET' || !PUBLIC.test(path)) {

@@ -1,10 +1,9 @@
-// Real processes of the service, each with an environment of its own and nothing of the tester's.
+// Real processes of the service, with an environment of their own.
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const MAIN = resolve(import.meta.dirname, '../../server/main.js');
-const NODE = resolve(import.meta.dirname, '../../node_modules/.bin/node');
+const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT_MS = 60_000;
 
 export interface Ended {
@@ -18,16 +17,20 @@ export type Environment = Record<string, string>;
 export interface Launched extends AsyncDisposable {
   pid: number;
   ended: Promise<Ended>;
-  /** The first line on either output that matches, past or future. */
+  /** The first matching line on either output, past or future. */
   says(pattern: RegExp): Promise<string>;
   signal(name: NodeJS.Signals): void;
 }
 
-/** Starts `albaran <args>`; disposing it ends it. */
-export function launch(args: readonly string[], env: Environment, input?: string): Launched {
+/** Starts `albaran <args>` of this project, or of the one in `root`; disposing ends it. */
+export function launch(args: readonly string[], env: Environment, input?: string, root = ROOT): Launched {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(NODE, [MAIN, ...args], { env: { PATH, HOME, ...env }, timeout: LIMIT_MS, killSignal: 'SIGKILL' });
-  child.stdin.on('error', () => {}); // Ended before it read all.
+  const child = spawn(join(root, 'node_modules/.bin/node'), [join(root, 'server/main.js'), ...args], {
+    env: { PATH, HOME, ...env },
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
+  child.stdin.on('error', () => {}); // EPIPE: it ended before it read everything.
   child.stdin.end(input);
   const output = { stdout: '', stderr: '' };
   const lines: string[] = [];
@@ -62,19 +65,22 @@ export function launch(args: readonly string[], env: Environment, input?: string
       }),
     signal: (name) => void child.kill(name),
     async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
+      child.kill('SIGINT'); // Ends at once; SIGTERM waits for callers.
       await ended;
     },
   };
 }
 
 /** Runs a command to its end. */
-export const run = (args: readonly string[], env: Environment, input?: string): Promise<Ended> =>
-  launch(args, env, input).ended;
+export const run = (args: readonly string[], env: Environment, input?: string, root?: string): Promise<Ended> =>
+  launch(args, env, input, root).ended;
 
-/** Starts a server on any free port and waits until it listens. */
-export async function serve(env: Environment): Promise<Launched & { url: string }> {
-  const server = launch([], { PORT: '0', LOG_LEVEL: 'info', ...env });
+/** With TEST_WORKERS=2 a server of `serve` has two workers. */
+const WORKERS = process.env.TEST_WORKERS ?? '1';
+
+/** Starts a server on a free port and waits until it listens. */
+export async function serve(env: Environment, root?: string): Promise<Launched & { url: string }> {
+  const server = launch([], { PORT: '0', LOG_LEVEL: 'info', WORKERS, ...env }, undefined, root);
   const line = await server.says(/Server listening at/);
   return { ...server, url: /http:[^"]+/.exec(line)?.[0] ?? '' };
 }

@@ -1,6 +1,6 @@
-// The daily purge of running servers: each catches up at its start, and of two one does it.
+// The daily purge of running servers: it runs at the start, and on one of two servers.
 import { afterAll, expect, test, vi } from 'vitest';
-import { createAccount } from '../../entities/account-file/new-account.ts';
+import { createAccount } from '../../account-file/new-account.ts';
 import { ownDatabase, tenantsOf } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { serve } from './processes.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** A company with an answer of long ago and one of now. */
+/** A company with an old answer and a new one. */
 async function company(slug: string): Promise<void> {
   const { id } = await createAccount(tenants, { slug, name: 'Limpia' });
   const answer = (key: string, created_at: string) => ({ account_id: id, key, request_hash: '', created_at });
@@ -33,7 +33,7 @@ test('[IDEM-01] of two servers one purges every company, once a day, whether or 
   await using one = await serve(env);
   await using other = await serve(env);
   await vi.waitUntil(async () => (await keysLeft()).length === 2, { timeout: 30_000 });
-  // That of today is done: what ends from now on waits for tomorrow.
+  // Today's run is done: what expires now waits for tomorrow.
   await vi.waitUntil(
     async () =>
       (await database.admin.query(`select from scheduled_runs where name = 'purge' and slot is not null`)).rowCount,

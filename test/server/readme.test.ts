@@ -1,4 +1,4 @@
-// The README's calls, run as a reader would: on a first start with the demo company, with the key that it prints.
+// Runs the README's commands on a first start with the demo company, with the printed key.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { serve } from './processes.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 
-/** The commands of a section, in their order. */
+/** The commands of a section, in order. */
 async function commandsOf(section: string): Promise<string[]> {
   const text = (await readFile(README, 'utf8')).split('\n## ').find((part) => part.startsWith(`${section}\n`)) ?? '';
   return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands);
@@ -30,7 +30,7 @@ test('every call of the README is answered well', { timeout: 90_000 }, async () 
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
     env: { ...process.env, ALBARAN_KEY: key, ALBARAN_SECRET: secret },
   });
-  // The connector answers in an event of a stream.
+  // The connector answers with a stream of one event.
   const answers = stdout
     .split('\n')
     .flatMap((line) => (/^(event: .*)?$/.test(line) ? [] : [line.replace('data: ', '')]));
@@ -39,7 +39,14 @@ test('every call of the README is answered well', { timeout: 90_000 }, async () 
   const [lead, won] = answers.filter((answer) => answer.includes('"titulo":"Cableado de la terraza"'));
   expect(lead).toContain('"etapa_anterior":');
   expect(won).toContain('"resultado":"ganado"');
-  // One reserved of three on two days; the note invoiced once.
+  // One of three reserved on two days; the note invoiced once.
   expect(stdout).toContain('"stock":3,"minimo_disponible":2,"disponible":true');
+  // Two days, billed as two.
+  const found = await fetch(`${server.url}/api/v1/products?busqueda=plataforma`, {
+    headers: { 'X-API-KEY': key, 'X-API-SECRET': secret },
+  });
+  const [, day = ''] = /"precio":([\d.]+)/.exec(await found.text()) ?? [];
+  const [, amount] = /"descripcion":"Plataforma, 2 días"[^}]*"importe":([\d.]+)/.exec(stdout) ?? [];
+  expect(Number(amount)).toBe(2 * Number(day));
   expect(stdout.match(/"proviene_albaranes":1/g)).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-// docs/security.md names tests: each of them is there, by the title it is named by.
+// The tests that docs/security.md names exist, with those titles.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

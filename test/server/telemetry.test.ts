@@ -1,4 +1,4 @@
-// What an operator sees of a running process: figures for Prometheus, traces for OpenTelemetry.
+// What operators see of a running process: Prometheus metrics and OpenTelemetry traces.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -87,12 +87,12 @@ test('a request, its operation and its statements are one trace, which goes on t
     const ask = (traceparent: string) =>
       fetch(`${server.url}/api/v1/products`, { headers: { ...headers, traceparent } });
     await ask(`00-${ours}-1111111111111111-01`);
-    // One that the caller does not sample is not sent, nor one that begins here, at a ratio of 0.
+    // Neither a trace that the caller does not sample nor, at ratio 0, one that starts here is sent.
     await ask(`00-${callers}-2222222222222222-00`);
     await fetch(`${server.url}/health/live`);
   }
   collector.close();
-  // Names, ids and texts stand in the protobuf as they are.
+  // Names, ids and texts are plain in the protobuf.
   const spans = Buffer.concat(sent);
   const times = (text: string) => spans.toString('latin1').split(text).length - 1;
   expect(times('GET /api/v1/products')).toBe(1);

@@ -1,15 +1,15 @@
-// `albaran account delete`: nothing of the company is left, in no table, and nothing of another is touched.
+// `albaran account delete` leaves nothing of the company in any table and changes nothing of another company.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { exportAccountFile } from '../../entities/account-file/export.ts';
+import { exportAccountFile } from '../../account-file/export.ts';
+import { removeCompany, WrittenMeanwhile, writesOf } from '../../lifecycle/removal.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { companiesOf } from '../../platform/identity/users.ts';
 import { postgresQuotaStore, Quota } from '../../platform/quota.ts';
-import { removeCompany, WrittenMeanwhile, writesOf } from '../../platform/removal.ts';
-import { companiesOf } from '../../platform/users.ts';
 import { SAMPLE } from '../account-file/sample.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
@@ -18,7 +18,7 @@ import { callMcp, newApplication } from '../oauth/application.ts';
 import { newPerson } from '../oauth/person.ts';
 import { run } from '../server/processes.ts';
 
-vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
+vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, several on a busy machine.
 
 let database: OwnDatabase;
 let server: Server;
@@ -55,7 +55,7 @@ async function wholeCompany(): Promise<Company> {
     'x-idempotency-key': MARK.replaceAll(/\W/g, ''),
   });
   expect(made.status).toBe(200);
-  // Whoever looks at the calls has them counted.
+  // Reading the statistics stores the counted calls.
   await server.service.quota.look({ accountId: company.id, quotaPerMinute: null, timeZone: 'Europe/Madrid' });
   return company;
 }
@@ -74,7 +74,7 @@ async function rowsOf(accountId: number): Promise<Record<string, number>> {
   return counts;
 }
 
-/** The tables, all of the database, that hold the text anywhere in a row. */
+/** The tables of the database with the text anywhere in a row. */
 async function tablesWith(text: string): Promise<string[]> {
   const { rows } = await database.admin.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -98,7 +98,7 @@ test('[TEN-01] no row and no trace of it is left, another company is as it was, 
   expect(Object.entries(await rowsOf(acme.id)).filter(([, rows]) => rows === 0)).toEqual([]);
   const otherBefore = [await exported(other), await rowsOf(other.id)];
   const acmeBefore = await exported(acme);
-  // Two processes know its key by now.
+  // Two processes have cached its key by now.
   await using second = await startServer({ database: { url: database.url } });
   const calls = () =>
     Promise.all(
@@ -119,7 +119,7 @@ test('[TEN-01] no row and no trace of it is left, another company is as it was, 
   expect((await callMcp(server, access)).status).toBe(401);
   expect(Object.entries(await rowsOf(acme.id)).filter(([, rows]) => rows > 0)).toEqual([]);
   for (const trace of [acme.slug, application.person.email]) expect(await tablesWith(trace)).toEqual([]);
-  // Who belongs to the other company as well stays there, signed in.
+  // A person of both companies stays in the other one, signed in.
   expect(await companiesOf(server.service.database, both.userId)).toMatchObject([{ slug: other.slug }]);
   const sessions = 'select from user_sessions where user_id = $1';
   expect((await database.admin.query(sessions, [both.userId])).rowCount).toBe(1);

@@ -1,4 +1,4 @@
-// `npm run bench` runs: every measure of it, on little data and for moments. What it measures is nobody's business here.
+// `npm run bench` runs: every measurement on little data and briefly. The figures don't matter here.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await admin.end();
 });
 
-/** Runs it to its end and answers the one file of results whose name ends so. */
+/** Runs it and returns the one file of results with this ending. */
 async function bench<Results>(args: string[], ending: RegExp): Promise<{ printed: string; results: Results }> {
   const env = { PATH: process.env.PATH, BENCH_DATABASE_URL: inject('adminUrl') };
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...LITTLE, '--results', folder, ...args], {

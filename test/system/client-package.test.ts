@@ -1,4 +1,4 @@
-// albaran-client as it is published: packed, installed by another project, compiled, and run in every runtime it names.
+// The published albaran-client: packed, installed by another project, compiled, and run in every runtime that it names.
 import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => consumer?.[Symbol.asyncDispose]());
 
-/** `npm pack` of a copy of client/, so that the tree stays as it is. */
+/** `npm pack` of a copy of client/, which leaves the working tree unchanged. */
 async function packClient(folder: string): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'albaran-client-'));
   try {
@@ -34,7 +34,7 @@ async function packClient(folder: string): Promise<void> {
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-  // By the hash of another day's package npm would install that one, from its cache.
+  // With the hash of a former package npm would install that one from its cache.
   const lockFile = join(folder, 'package-lock.json');
   const lock = JSON.parse(await readFile(lockFile, 'utf8'));
   delete lock.packages['node_modules/albaran-client'].integrity;
@@ -53,10 +53,13 @@ describe('the package', () => {
     const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     expect(paths.map((path) => path.slice(installed.length + 1)).sort()).toEqual(
       [
-        ...['client', 'error', 'index', 'methods', 'operations'].flatMap((name) => [
+        ...['client', 'error', 'index', 'methods', 'operations', 'transport', 'trpc'].flatMap((name) => [
           `dist/${name}.d.ts`,
           `dist/${name}.js`,
+          `dist/commonjs/${name}.d.ts`,
+          `dist/commonjs/${name}.js`,
         ]),
+        'dist/commonjs/package.json',
         'LICENSE',
         'README.md',
         'package.json',
@@ -101,6 +104,15 @@ describe('a project that uses it', () => {
     },
   );
 
+  test.each(['typescript', 'typescript-7'])(
+    "compiles under %s with tRPC's own client, its inference and TanStack Query; what is wrong does not",
+    { timeout: 60_000 },
+    async (compiler) => {
+      const args = '--strict --skipLibCheck --target es2022 --module nodenext --noEmit trpc.ts';
+      await consumer.node([`node_modules/${compiler}/bin/tsc`, ...args.split(' ')]);
+    },
+  );
+
   test('can do what the README says, as it says it', async () => {
     const readme = await readFile(join(installed, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
@@ -127,8 +139,11 @@ describe('a project that uses it', () => {
       employee: 'Ana',
       pages: [['Tornillo M4', 'Tornillo M6'], ['Tuerca M6']],
       leads: 1,
+      replayed: true,
+      identified: true,
+      limit: expect.any(Number),
       failed: {
-        name: 'AlbaranError',
+        name: 'InvalidInputError',
         code: 400,
         message: 'El parámetro fecha_inicio no es válido: se esperaba una fecha real AAAA-MM-DD',
         field: 'fecha_inicio',
@@ -152,7 +167,7 @@ describe('a project that uses it', () => {
       await server?.stop();
     });
 
-    /** What the sample saw of a company of its own. */
+    /** Runs the sample on a new company and expects the outcome. */
     async function expectOutcome(sampleOn: (args: [string, string, string, string, string]) => Promise<string>) {
       const { headers } = await server.company(records);
       const said = await sampleOn([server.url, headers['x-api-key'], headers['x-api-secret'], '1', '2']);
@@ -169,6 +184,16 @@ describe('a project that uses it', () => {
 
     test('[IDEM-01] runs in the Node of the tests', async () => {
       await expectOutcome((args) => consumer.node(['out/main.js', ...args]));
+    });
+
+    test('runs in CommonJS, in a Node that loads no modules for it', async () => {
+      const args = '--strict --skipLibCheck --target es2022 --module node16 --outDir out commonjs.cts';
+      await consumer.node(['node_modules/typescript/bin/tsc', ...args.split(' ')]);
+      const { headers } = await server.company(records);
+      const key = [headers['x-api-key'], headers['x-api-secret']];
+      const program = ['--no-experimental-require-module', 'out/commonjs.cjs', server.url, ...key];
+      const said = await consumer.node(program, await nodeOfMajor(20));
+      expect(JSON.parse(said)).toEqual(['Tornillo M4', 'Tornillo M6', 'Tuerca M6']);
     });
 
     test('[IDEM-01] runs in Bun', async () => {

@@ -1,5 +1,5 @@
-// The commands, run as processes on a database of their own, beside running servers.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+// The commands as processes on a separate database, beside running servers.
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -9,7 +9,7 @@ import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run, serve } from '../server/processes.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
+vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, several on a busy machine.
 
 let database: OwnDatabase;
 let folder: string;
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const albaran = (args: string[], input?: string) => run(args, databaseEnvironment(database.url), input);
 
-/** What a command answers with --json. */
+/** The output of a command with --json. */
 async function json(args: string[], input?: string) {
   const { stdout, stderr } = await albaran([...args, '--json'], input);
   expect(stderr).toBe('');
@@ -84,14 +84,59 @@ test('a company is created, changed and listed, and the audit tells so', async (
   const again = await albaran(['account', 'create', '--name', 'Otra', '--slug', 'ruiz']);
   expect(again).toMatchObject({ code: 1, stderr: 'There is a company with the slug "ruiz" already\n' });
   await json(['account', 'set', '--account', 'ruiz', '--quota', 'none', '--time-zone', 'Atlantic/Canary']);
+  await json(['account', 'set', '--account', 'ruiz', '--automatic-issuing', 'on']);
 
   const { accounts } = await json(['account', 'list']);
-  expect(accounts).toContainEqual({ id, slug, name: 'Ruiz', timeZone: 'Atlantic/Canary', quotaPerMinute: null });
+  const today = Temporal.Now.plainDateISO('Atlantic/Canary').toString();
+  const settings = { timeZone: 'Atlantic/Canary', quotaPerMinute: null, automaticIssuingSince: today };
+  expect(accounts).toContainEqual({ id, slug, name: 'Ruiz', ...settings });
   expect((await albaran(['account', 'list'])).stdout).toMatch(/^ID +SLUG +NAME .*\n(.*\n)*\d+ +ruiz +Ruiz/);
   expect(await auditOf(id)).toEqual([
     { actor: 'command', door: 'command', operation: 'account create' },
     { actor: 'command', door: 'command', operation: 'account set' },
+    { actor: 'command', door: 'command', operation: 'account set' },
   ]);
+});
+
+test('[ISS-02] importing issues nothing and moves no stock; it says how many renewals are due, and where to look', async () => {
+  const { id } = await json(['account', 'create', '--name', 'Viene de fuera', '--slug', 'fuera']);
+  const importing = (...services: object[]) => {
+    const file = lines(
+      { coleccion: 'cuenta', ref: 'fuera', nombre: 'Viene de fuera', emision_automatica: true },
+      { coleccion: 'clientes', ref: 'cli', nombre_fiscal: 'Cliente SL' },
+      { coleccion: 'articulos', ref: 'gas', id: 7, descripcion: 'Gas', stock: 50 },
+      ...services.map((more, index) => ({
+        coleccion: 'recurrentes',
+        ref: `r${index}`,
+        descripcion: 'Cuota',
+        cliente: 'cli',
+        periodicidad: 'anual',
+        fecha_creacion: '2015-03-01',
+        ...more,
+        lineas: [{ descripcion: 'Gas', cantidad: 1, importe_unitario: 20, articulo: 'gas' }],
+      })),
+    );
+    return albaran(['import', '-', '--account', 'fuera'], file);
+  };
+  expect((await importing()).stdout).toBe('3 records: 2 new, 1 changed\nNo renewal of a recurring service is due\n');
+  const ended = { fecha_caducidad: '2019-12-31' };
+  expect((await importing(ended, { ...ended, fecha_creacion: '2014-05-06' })).stdout).toBe(
+    '5 records: 2 new, 0 changed\n11 renewals are due, of 2 recurring services, the first of 2014-05-06; ' +
+      'importing issued none. To look at them: albaran renew --account fuera --dry-run\n',
+  );
+  const out = join(folder, 'fuera.ndjson');
+  const { records } = await json(['export', '--account', 'fuera', '--out', out]);
+  expect(await json(['import', out, '--account', 'fuera'])).toMatchObject({
+    records,
+    changed: 0,
+    due: { renewals: 11, recurrings: 2, first: '2014-05-06' },
+  });
+  const { rows } = await database.admin.query(
+    `select (select count(*)::int from delivery_notes where account_id = $1) as notes,
+       (select quantity::int from product_stocks where account_id = $1 and product_id = 7) as stock`,
+    [id],
+  );
+  expect(rows).toEqual([{ notes: 0, stock: 50 }]);
 });
 
 test('[AUTH-03] a key works on every server until it is revoked, and stops at once on all', async () => {
@@ -139,14 +184,20 @@ test('a file that is imported is what is exported', async () => {
   await json(['account', 'create', '--name', 'Ida', '--slug', 'ida']);
   await json(['account', 'create', '--name', 'Vuelta', '--slug', 'vuelta']);
   const file = lines(
-    { coleccion: 'cuenta', ref: 'ida', nombre: 'Ida' },
+    { coleccion: 'cuenta', ref: 'ida', nombre: 'Ida', cuota_por_minuto: 5 },
     { coleccion: 'empleados', ref: 'ana', nombre: 'Ana', apellidos: 'Núñez' },
   );
+  const notice = 'cuota_por_minuto (5) is left aside: no file sets a quota, `albaran account set --quota 5` does';
   const imported = await json(['import', '-', '--account', 'ida'], file);
-  expect(imported).toMatchObject({ records: 2, created: 1 });
+  expect(imported).toMatchObject({ records: 2, created: 1, notices: [notice] });
+  const said = await albaran(['import', '-', '--account', 'ida'], file);
+  expect(said.stdout).toBe(`${notice}\n2 records: 0 new, 0 changed\nNo renewal of a recurring service is due\n`);
 
   const out = join(folder, 'ida.ndjson');
+  // Company data: unreadable to others while the file is written and afterwards, even if the old file was readable.
+  await writeFile(out, 'of before', { mode: 0o644 });
   const { records } = await json(['export', '--account', 'ida', '--out', out]);
+  expect((await stat(out)).mode & 0o777).toBe(0o600);
   const exported = await readFile(out, 'utf8');
   expect(exported).toContain('Núñez');
   expect(exported.trimEnd().split('\n').length).toBe(records);
@@ -175,6 +226,24 @@ test('a file with errors is refused whole, each error on a line of its own', asy
     expect.objectContaining({ line: 3, coleccion: 'empleados', ref: 'ana', campo: 'departamento' }),
   ]);
   expect((await albaran(['export', '--account', 'malo'])).stdout).not.toContain('tarde');
+});
+
+test('[W-10] a line that is not UTF-8 is named, and nothing is imported; a byte-order mark is skipped', async () => {
+  await json(['account', 'create', '--name', 'Latín', '--slug', 'latin']);
+  const file = lines(
+    { coleccion: 'cuenta', ref: 'latin', nombre: 'Latín' },
+    { coleccion: 'turnos', ref: 'manana', titulo: 'Mañana' },
+  );
+  const path = join(folder, 'latin.ndjson');
+  await writeFile(
+    path,
+    Buffer.concat([Buffer.from(file), Buffer.from('{"coleccion":"turnos","titulo":"Mañana"}', 'latin1')]),
+  );
+  const refused = await albaran(['import', path, '--account', 'latin']);
+  expect([refused.code, refused.stderr]).toEqual([1, `${path} can't be read: line 3 is not UTF-8\n`]);
+  expect((await albaran(['export', '--account', 'latin'])).stdout).not.toContain('manana');
+  await writeFile(path, `\uFEFF${file}`);
+  expect(await json(['import', path, '--account', 'latin'])).toMatchObject({ records: 2, created: 1 });
 });
 
 test('what can’t be read or written is one line, and leaves nothing behind', async () => {

@@ -1,5 +1,5 @@
-// The whole way of a connection, with a real assistant's SDK and a person in a real browser: register, sign in, choose the
-// company, untick writing, call, withdraw, refused.
+// The life of a connection, with a real assistant's SDK and a person in a real browser: register, sign in, choose the company, untick
+// writing, call, withdraw, refused.
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,5 +1,5 @@
-// Projects of somebody else, kept in test/consumers, each installed from its lock file into a folder of its own. Their lock
-// files are made by `npm install` in a copy that has what `prepare` puts there, and name no registry.
+// Consumers' projects in test/consumers, each installed from its lock file into a temporary folder. Their lock files are made by
+// `npm install` in a copy with what `prepare` puts there, and name no registry.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const INSTALL_MS = 180_000;
 
 const execute = promisify(execFile);
 
-/** Runs a program to its end and answers what it wrote to its standard output; throws with all that it wrote if it fails. */
+/** Runs a program and returns its standard output; if it fails, throws with all of its output. */
 export async function run(file: string, args: string[], options: { cwd: string; timeout?: number }): Promise<string> {
   const { cwd, timeout = 60_000 } = options;
   const env = { ...process.env, DO_NOT_TRACK: '1', DENO_DIR: join(cwd, '.deno'), DENO_NO_UPDATE_CHECK: '1' };
@@ -29,7 +29,7 @@ export async function run(file: string, args: string[], options: { cwd: string; 
   }
 }
 
-/** A project of test/consumers with its packages; `prepare` puts into the folder what they are installed from. */
+/** A project of test/consumers with its packages; `prepare` puts the files into the folder that it is installed from. */
 export async function installConsumer(name: string, prepare: (folder: string) => Promise<void> = async () => {}) {
   const folder = await mkdtemp(join(tmpdir(), `albaran-${name}-consumer-`));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -50,9 +50,9 @@ export async function installConsumer(name: string, prepare: (folder: string) =>
   }
   return {
     folder,
-    /** A program of one of the project's packages. */
+    /** Runs a program of the project's packages. */
     bin: (program: string, ...args: string[]) => run(join(folder, 'node_modules/.bin', program), args, { cwd: folder }),
-    /** A script by a Node, the one that runs the tests unless said otherwise. */
+    /** Runs a script, with the Node of the tests by default. */
     node: (args: string[], node = process.execPath) => run(node, args, { cwd: folder }),
     [Symbol.asyncDispose]: remove,
   };
@@ -60,7 +60,7 @@ export async function installConsumer(name: string, prepare: (folder: string) =>
 
 export type Consumer = Awaited<ReturnType<typeof installConsumer>>;
 
-/** A Node of this major version that stands in PATH, if one does. */
+/** A Node of this major version in PATH, if there is one. */
 export async function nodeOfMajor(major: number): Promise<string | undefined> {
   for (const folder of new Set(process.env.PATH?.split(':'))) {
     const node = join(folder, 'node');

@@ -1,4 +1,4 @@
-// The docs page in a real browser: it shows every operation, alone, at any width, in light and dark.
+// The docs page in a real browser: every operation, no external requests, every width, light and dark.
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../bridges/openapi.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The page once drawn, with what it complained of and what it asked of other hosts. */
+/** The page after rendering, with its errors and its requests to other hosts. */
 async function openDocs(options: { colorScheme?: 'light' | 'dark'; width?: number; hash?: string } = {}) {
   const { colorScheme = 'light', width = 1280, hash = '' } = options;
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });

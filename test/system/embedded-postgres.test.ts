@@ -1,4 +1,4 @@
-// The embedded PostgreSQL against real processes and folders. Every test has a data folder of its own and removes it.
+// The embedded PostgreSQL with real processes and folders. Every test has a data folder and removes it.
 
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startEmbeddedPostgres } from '../../platform/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../server/postgres/embedded-postgres.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // Making a cluster takes a second, on a busy machine several.
+vi.setConfig({ testTimeout: 60_000 }); // Making a cluster takes a second, several on a busy machine.
 
 const isRoot = process.getuid?.() === 0;
 
@@ -129,7 +129,7 @@ test('data without its password, a folder of something else and no folder at all
   );
 });
 
-// Only root runs PostgreSQL as another user; any other user enters its own folders.
+// Only root runs PostgreSQL as another user; other users can enter their own folders.
 test.runIf(isRoot)('root can start it in a folder that nobody else can enter', async () => {
   const dataDir = join(folder(0o700), 'inner', 'data');
   const first = await startEmbeddedPostgres({ dataDir, ephemeral: true });
@@ -156,7 +156,7 @@ test.runIf(isRoot)('a data folder whose data is elsewhere can be moved, but not 
   await expect(startEmbeddedPostgres({ dataDir: copy })).rejects.toThrow(`is a copy of ${moved}`);
 });
 
-/** A temporary folder; 0755, because root's PostgreSQL runs as a user that must enter it. */
+/** A temporary folder with mode 0755: root's PostgreSQL runs as another user, who must enter it. */
 function folder(mode = 0o755): string {
   const path = fs.mkdtempSync(join(tmpdir(), 'albaran-test-'));
   fs.chmodSync(path, mode);
@@ -164,7 +164,7 @@ function folder(mode = 0o755): string {
     for (const name of fs.globSync('**/postgres.location', { cwd: path })) {
       fs.rmSync(join(clusterOf(join(path, name, '..')), '..'), { recursive: true, force: true });
     }
-    // Only a test that failed leaves a server.
+    // Only a failed test leaves a server.
     const lock = join(clusterOf(path), 'postmaster.pid');
     const pid = fs.existsSync(lock) && Number(fs.readFileSync(lock, 'utf8').split('\n')[0]);
     if (pid && pid !== process.pid) process.kill(pid, 'SIGQUIT');
@@ -190,10 +190,10 @@ async function query(url: string, sql: string): Promise<Record<string, unknown> 
   }
 }
 
-/** Starts or finds the server in a process of its own, which then does `what` and ends. */
+/** Starts or finds the server in a separate process, which then does `what` and ends. */
 async function inAnotherProcess(dataDir: string, what: string): Promise<{ url: string; started: boolean }> {
   const script = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../platform/embedded-postgres.ts', import.meta.url))};
+    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../server/postgres/embedded-postgres.ts', import.meta.url))};
     const found = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} });
     (await import('node:fs')).writeSync(1, JSON.stringify({ url: found.url, started: found.started }));
     ${what};`;

@@ -1,41 +1,37 @@
-// What the tests of `system` need beyond Node and npm. Each function answers where it is, or throws what to install or set.
+// What `system` tests need beyond Node and npm. Each function returns a path, or throws with what to install or set.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A Chromium or Chrome: CHROMIUM_PATH, else /usr/bin/chromium. */
-export function chromiumPath(): string {
-  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-  if (!existsSync(path)) {
-    throw new Error(
-      `This test needs Chromium, and there is none at ${path}: install it (apt-get install chromium) or say where it is in CHROMIUM_PATH`,
-    );
-  }
-  return path;
+/** The path in the variable, or the usual one. Throws with what to install if the program is missing. */
+function programAt(variable: string, usual: string, name: string, debianPackage: string): string {
+  const path = process.env[variable] ?? usual;
+  if (existsSync(path)) return path;
+  throw new Error(
+    `This test needs ${name}, and there is none at ${path}: install it (apt-get install ${debianPackage}) or say where it is in ${variable}`,
+  );
 }
+
+/** A Chromium or Chrome: CHROMIUM_PATH, else /usr/bin/chromium. */
+export const chromiumPath = () => programAt('CHROMIUM_PATH', '/usr/bin/chromium', 'Chromium', 'chromium');
 
 /** A redis-server: REDIS_SERVER_PATH, else /usr/bin/redis-server. */
-export function redisServerPath(): string {
-  const path = process.env.REDIS_SERVER_PATH ?? '/usr/bin/redis-server';
-  if (!existsSync(path)) {
-    throw new Error(
-      `This test needs redis-server, and there is none at ${path}: install it (apt-get install redis-server) or say where it is in REDIS_SERVER_PATH`,
-    );
-  }
-  return path;
-}
+export const redisServerPath = () =>
+  programAt('REDIS_SERVER_PATH', '/usr/bin/redis-server', 'redis-server', 'redis-server');
+
+/** An openssl: OPENSSL_PATH, else /usr/bin/openssl. */
+export const opensslPath = () => programAt('OPENSSL_PATH', '/usr/bin/openssl', 'openssl', 'openssl');
 
 /** A pgbouncer: PGBOUNCER_PATH, else /usr/sbin/pgbouncer. */
-export function pgbouncerPath(): string {
-  const path = process.env.PGBOUNCER_PATH ?? '/usr/sbin/pgbouncer';
-  if (!existsSync(path)) {
-    throw new Error(
-      `This test needs PgBouncer, and there is none at ${path}: install it (apt-get install pgbouncer) or say where it is in PGBOUNCER_PATH`,
-    );
-  }
-  return path;
-}
+export const pgbouncerPath = () => programAt('PGBOUNCER_PATH', '/usr/sbin/pgbouncer', 'PgBouncer', 'pgbouncer');
 
-/** The programs of a PostgreSQL, server and pg_dump of one version: POSTGRES_BIN, else Debian's newest. */
+/** An nginx: NGINX_PATH, else /usr/sbin/nginx. */
+export const nginxPath = () => programAt('NGINX_PATH', '/usr/sbin/nginx', 'nginx', 'nginx-light');
+
+/** A Caddy: CADDY_PATH, else /usr/bin/caddy. */
+export const caddyPath = () => programAt('CADDY_PATH', '/usr/bin/caddy', 'Caddy', 'caddy');
+
+/** The programs of a PostgreSQL (server and pg_dump of one version): POSTGRES_BIN, else Debian's newest. */
 export function postgresFolder(): string {
   const home = '/usr/lib/postgresql';
   const versions = existsSync(home) ? readdirSync(home).sort((a, b) => Number(b) - Number(a)) : [];
@@ -49,7 +45,17 @@ export function postgresFolder(): string {
   );
 }
 
-/** A browser that asks nothing of anybody but the page it is shown. */
+/** Whether that PostgreSQL has Citus. */
+export function citusInstalled(): boolean {
+  try {
+    const folder = execFileSync(join(postgresFolder(), 'pg_config'), ['--sharedir'], { encoding: 'utf8' }).trim();
+    return existsSync(join(folder, 'extension', 'citus.control'));
+  } catch {
+    return false;
+  }
+}
+
+/** Arguments for a browser that makes no requests of its own. */
 export const CHROMIUM_ARGUMENTS =
   `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
   --disable-component-update --disable-sync`.split(/\s+/);

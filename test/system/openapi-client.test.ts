@@ -1,5 +1,5 @@
-// The OpenAPI document as others use it: openapi-typescript makes types of it, and a program compiled against them calls
-// the service with openapi-fetch.
+// Consumers of the OpenAPI document: a program compiled with types of openapi-typescript calls the service with openapi-fetch; and
+// four other generators make clients that compile.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,17 +7,19 @@ import { type Server, startServer } from '../helpers/world.ts';
 import { type Consumer, installConsumer, run } from './consumer.ts';
 
 let consumer: Consumer;
+let generators: Consumer;
 let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-  consumer = await installConsumer('openapi', async (folder) => {
-    const { text } = await server.request('/api/v1/openapi.json');
-    await writeFile(join(folder, 'openapi.json'), text);
-  });
-}, 240_000);
+  const { text } = await server.request('/api/v1/openapi.json');
+  const document = (folder: string) => writeFile(join(folder, 'openapi.json'), text);
+  consumer = await installConsumer('openapi', document);
+  generators = await installConsumer('generators', document);
+}, 420_000);
 afterAll(async () => {
   await consumer?.[Symbol.asyncDispose]();
+  await generators?.[Symbol.asyncDispose]();
   await server?.stop();
 });
 
@@ -47,4 +49,12 @@ test('[IDEM-01] types made from the document compile strictly, refuse what is wr
   });
   expect(written[0]).toBeTypeOf('number');
   expect(written[1]).toBe(written[0]);
+});
+
+test('hey-api, kubb, oazapfts and orval make clients of the document that compile strictly, and refuse what is wrong', {
+  timeout: 240_000,
+}, async () => {
+  for (const name of ['hey-api', 'kubb', 'oazapfts', 'orval', 'build']) {
+    await run('npm', ['run', name], { cwd: generators.folder, timeout: 120_000 });
+  }
 });

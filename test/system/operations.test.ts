@@ -1,22 +1,24 @@
-// What docs/operations.md tells operators to type, typed: keys rotated, companies carried away and back. And the database
-// logins that it says are enough.
+// Runs the commands of docs/operations.md: rotating keys, moving companies. And checks the rights of the database logins that it
+// describes.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { Database } from '../../platform/database.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { type Environment, run, serve } from '../server/processes.ts';
 
-vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, on a busy machine several.
+vi.setConfig({ testTimeout: 60_000 }); // Each command is a process: half a second, several on a busy machine.
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-// `albaran` as it is here. psql is not on every machine: what it is asked, another client asks.
+// `albaran` of this project. psql is not on every machine: another client runs its queries.
 const PRELUDE = `albaran() { node ${ROOT}/server/main.js "$@"; }
 psql() { node -e "$PSQL" "$1" "\${@: -1}"; }
 `;
@@ -45,7 +47,7 @@ afterAll(async () => {
 
 const environment = (): Environment => ({ ...databaseEnvironment(database.url), DEMO: 'false' });
 
-/** The commands of a section, in their order. */
+/** The commands of a section, in order. */
 async function commandsOf(section: string): Promise<string[]> {
   const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
   const text = page.split(/\n##+ /).find((part) => part.startsWith(`${section}\n`)) ?? '';
@@ -85,20 +87,42 @@ test('[AUTH-03] an API key is replaced by another, and ends; companies go into f
   expect(copy.stdout).toBe(await readFile(join(folder, 'demo.ndjson'), 'utf8'));
 });
 
-test('[ID-02] ID_KEYS in three steps: at each, processes of that step and the one before open each other’s ids', async () => {
+test('[ID-02] ID_KEYS in three steps: at each, processes of that step and the one before open each other’s ids; none starts without a key that has sealed, until it is given up', async () => {
   const { key, secret } = await newKey();
   const headers = { 'x-api-key': key, 'x-api-secret': secret };
   await using before = await serve(environment());
-  const [steps = ''] = await commandsOf('ID_KEYS');
+  const [steps = '', givingUp = ''] = await commandsOf('ID_KEYS');
   const printed = await type(steps, { DATABASE_URL: database.directUrl });
   const lists = [...printed.matchAll(/^ID_KEYS=(\S+)$/gm)].map(([, keys = '']) => keys);
   expect(lists).toHaveLength(3);
 
-  const [first, second, last] = await Promise.all(lists.map((keys) => serve({ ...environment(), ID_KEYS: keys })));
-  if (!first || !second || !last) throw new Error('There are three steps');
-  await using _first = first;
-  await using _second = second;
-  await using _last = last;
+  const [KEPT_NEW = '', NEW_KEPT = '', NEW = ''] = lists;
+  const start = (ID_KEYS: string) => serve({ ...environment(), ID_KEYS });
+  await using first = await start(KEPT_NEW);
+  await using again = await serve(environment());
+  await using second = await start(NEW_KEPT);
+  await using late = await start(KEPT_NEW);
+  expect([again.url, late.url], 'processes of the step before may start again').not.toContain('');
+
+  const keysOf = async (ID_KEYS: string): Promise<{ fingerprint: string; here: string; usedSince: string | null }[]> =>
+    JSON.parse((await run(['id-key', 'list', '--json'], { ...environment(), ID_KEYS })).stdout).keys;
+  const [fresh, OLD] = (await keysOf(NEW_KEPT)).map(({ fingerprint }) => fingerprint);
+  const refusal = (fingerprint = '') =>
+    `ID_KEYS: the key with the fingerprint ${fingerprint} is missing, and ids that callers hold were sealed with it: ` +
+    `add it at the end, or give it up with "albaran id-key forget ${fingerprint}"\n`;
+  const refused = (args: string[], more: Environment) => run(args, { ...environment(), PORT: '0', ...more });
+  const anonymise = ['person', 'anonymise', '--account', 'demo', '--client', '1', '--dry-run'];
+  for (const args of [['serve'], anonymise]) {
+    expect(await refused(args, { ID_KEYS: NEW })).toEqual({ code: 1, stdout: '', stderr: refusal(OLD) });
+    expect(await refused(args, {}), 'ID_KEYS is unset').toEqual({ code: 1, stdout: '', stderr: refusal(fresh) });
+  }
+  const sealing = await refused(['id-key', 'forget', fresh ?? ''], { ID_KEYS: NEW_KEPT });
+  expect(sealing).toMatchObject({ code: 1, stderr: expect.stringContaining('put another first in ID_KEYS') });
+  expect(await type(givingUp, { ID_KEYS: NEW_KEPT, OLD: OLD ?? '' })).toMatch(
+    new RegExp(`\n${fresh} +seals and opens .*\n${OLD} +opens .*\n${OLD} is given up`),
+  );
+  expect(await keysOf(NEW)).toEqual([{ fingerprint: fresh, here: 'seals and opens', usedSince: expect.any(String) }]);
+  await using last = await start(NEW);
   const made = async ({ url }: { url: string }) => {
     const text = await (await fetch(`${url}/api/v1/products`, { headers })).text();
     return /"articuloId":"([^"]+)"/.exec(text)?.[1] ?? '';
@@ -113,30 +137,53 @@ test('[ID-02] ID_KEYS in three steps: at each, processes of that step and the on
   expect([await open(last, renewed), await open(last, old)], 'in the end the old are gone').toEqual([200, 404]);
 });
 
-test.each([
-  ['owns its database', ''],
-  ['may create roles', 'createrole'],
-])(
-  '[TEN-02] a login that is no superuser and %s makes its schema and keeps companies apart',
-  async (_what, attributes) => {
-    await using login = await ownerOf(attributes);
-    const env = { DATABASE_URL: login.url };
-    for (const slug of ['uno', 'dos']) {
-      const created = await run(['account', 'create', '--name', slug, '--slug', slug], env);
-      expect(created).toMatchObject({ code: 0, stderr: '' });
-    }
-    const { stdout } = await run(['export', '--account', 'uno'], env);
-    expect(stdout).toContain('"nombre":"uno"');
-    expect(stdout).not.toContain('"nombre":"dos"');
-    const client = new pg.Client({ connectionString: login.url });
-    await client.connect();
-    const { rows } = await client.query('select count(*)::int as seen from accounts');
-    await client.end();
-    expect(rows, 'without a company nothing is seen').toEqual([{ seen: 0 }]);
-  },
-);
+test('[TEN-02] a login that is no superuser and may create roles makes its schema and keeps companies apart', async () => {
+  await using login = await ownerOf('createrole');
+  await keepsApart(login.url);
+});
 
-/** A login that owns an empty database. One that may create roles has a role `albaran_app` as if it had created it. */
+test('[TEN-02] one that owns its database alone is refused with what an administrator has to run, and works after that', async () => {
+  await using login = await ownerOf('');
+  const { code, stderr, stdout } = await run(['migrate'], { DATABASE_URL: login.url });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  const [, advice = ''] = /^DATABASE_URL: .* As an administrator of the server: (.*;)\n$/.exec(stderr) ?? [];
+  expect(advice).toMatch(/^grant albaran_app to albaran_owner_\w+;$/);
+  const administrator = new pg.Client({ connectionString: inject('adminUrl') });
+  await administrator.connect();
+  await administrator.query(advice);
+  await administrator.end();
+  await keepsApart(login.url);
+});
+
+/** Two companies on a login: isolated from each other, without access to the service's secrets, and unable to change the audit. */
+async function keepsApart(url: string): Promise<void> {
+  const env = { DATABASE_URL: url };
+  for (const slug of ['uno', 'dos']) {
+    const created = await run(['account', 'create', '--name', slug, '--slug', slug], env);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+  }
+  const { stdout } = await run(['export', '--account', 'uno'], env);
+  expect(stdout).toContain('"nombre":"uno"');
+  expect(stdout).not.toContain('"nombre":"dos"');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select count(*)::int as seen from accounts');
+  expect(rows, 'without a company nothing is seen').toEqual([{ seen: 0 }]);
+  await client.end();
+  const database = new Database({ url });
+  await database.prepareRole();
+  for (const statement of [
+    'select from service_secrets',
+    'delete from audit_records',
+    'delete from mikro_orm_migrations',
+  ]) {
+    const work = database.transaction(1, { write: true }, (db) => sql.raw(statement).execute(db));
+    await expect(work, statement).rejects.toThrow('permission denied');
+  }
+  await database.close();
+}
+
+/** A login that owns an empty database. One with CREATEROLE has a role `albaran_app` as if it had created it. */
 async function ownerOf(attributes: string): Promise<AsyncDisposable & { url: string }> {
   const name = `albaran_owner_${randomUUID().replaceAll('-', '')}`;
   const server = new pg.Client({ connectionString: inject('adminUrl') });

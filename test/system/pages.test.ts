@@ -1,4 +1,4 @@
-// The pages in a real browser: a person's way through them, and each of them held to the accessibility rules of axe.
+// The pages in a real browser: a person's way through them, and axe's accessibility rules on each.
 import axe from 'axe-core';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ interface View {
   javaScriptEnabled?: boolean;
 }
 
-/** A browser of a person's own, with what its pages complained of. */
+/** A new browser for a person, with the errors of its pages. */
 async function openPage({ width = 1280, locale = 'es-ES', ...options }: View = {}) {
   const context = await browser.newContext({
     viewport: { width, height: 800 },
@@ -36,7 +36,7 @@ async function openPage({ width = 1280, locale = 'es-ES', ...options }: View = {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // The browser notes every answer that is no success; a form that was filled in wrong is one.
+    // The browser logs every failed response; a form with errors is one.
     if (!/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -72,7 +72,7 @@ test('a person signs in, makes a key, sees its secret once, revokes it, changes 
   expect(await page.content()).not.toContain(secret);
 
   const keys = page.getByRole('region', { name: 'Claves de la API' });
-  // Asked once more first, and by keyboard as well as by mouse.
+  // Confirmed first, by keyboard as well as by mouse.
   await keys.getByLabel('Revocar: Tienda web').focus();
   await page.keyboard.press('Enter');
   await keys.getByRole('button', { name: 'Sí, revocar la clave' }).click();
@@ -94,9 +94,9 @@ test('a person signs in, makes a key, sees its secret once, revokes it, changes 
   expect(complaints).toEqual([]);
 });
 
-/** What axe finds wrong on the page as it stands, with where. */
+/** The violations that axe finds on the page, with their elements. */
 async function violations(page: Page): Promise<string[]> {
-  // Past the page's own policy, which lets no script in.
+  // Evaluated past the page's policy, which allows no scripts.
   await page.evaluate(axe.source);
   return page.evaluate<string[]>(`axe.run(document).then(({ violations }) =>
     violations.map(({ id, impact, nodes }) => impact + ' ' + id + ' at ' + nodes.map(({ target }) => target).join(', ')))`);

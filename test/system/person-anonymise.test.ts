@@ -1,7 +1,8 @@
-// `albaran person anonymise`: nothing of the person is left in any column, and every figure is as it was.
+// `albaran person anonymise` leaves nothing of the person in any column and no figure changed.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
-import { DERIVED, type PersonKind } from '../../platform/anonymise.ts';
+import type { PersonKind } from '../../lifecycle/anonymise.ts';
+import { DERIVED } from '../../platform/derived.ts';
 import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../helpers/examples.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
@@ -10,7 +11,7 @@ import { newApplication } from '../oauth/application.ts';
 import { newPerson } from '../oauth/person.ts';
 import { run } from '../server/processes.ts';
 
-vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, on a busy machine several.
+vi.setConfig({ testTimeout: 120_000 }); // Each command is a process: half a second, several on a busy machine.
 
 let database: OwnDatabase;
 let server: Server;
@@ -65,12 +66,12 @@ function recordsWith(kind: PersonKind, { first, last, email, phone, taxId }: Som
 
 const ID: Record<PersonKind, number> = { employee: 1501, contact: 2601, client: 1901, supplier: 2001 };
 
-// Codes, keys and hashes; numbers; and what has no free text.
+// Codes, keys, hashes, numbers and columns without free text.
 const NO_TEXT =
   /^(code|key|slug|number|request_hash|search|prices|.*_key|subtype|day_type|shift_mode|entry_method|exit_method|time_zone)$/;
 const NO_TABLE = ['accounts', 'audit_records', 'oauth_tokens', 'document_counters'];
 
-/** Puts a mention into one row of every text column of the company. Answers the columns. */
+/** Puts a mention into one row of every text column of the company. Returns the columns. */
 async function mentionEverywhere(accountId: number, mention: string): Promise<string[]> {
   const { rows } = await database.admin.query<{ table: string; column: string; type: string }>(
     `select table_name as table, column_name as column, data_type as type from information_schema.columns c
@@ -80,7 +81,7 @@ async function mentionEverywhere(accountId: number, mention: string): Promise<st
   const done: string[] = [];
   for (const { table, column, type } of rows) {
     if (NO_TEXT.test(column) || NO_TABLE.includes(table)) continue;
-    // The newest, which is no record of the person.
+    // The newest row, which is no record of the person.
     const row = `ctid = (select ctid from ${table} where account_id = $1 order by created_at desc, ctid desc limit 1)`;
     const value =
       type === 'jsonb'
@@ -89,7 +90,7 @@ async function mentionEverywhere(accountId: number, mention: string): Promise<st
     const changed = await database.admin
       .query(`update ${table} set ${column} = ${value} where ${row}`, [accountId, mention])
       .catch((error: { code: string }) => {
-        if (error.code !== '23514') throw error; // One of a few words.
+        if (error.code !== '23514') throw error; // 23514: the column allows only some words.
       });
     if (changed?.rowCount) done.push(`${table}.${column}`);
   }
@@ -98,7 +99,7 @@ async function mentionEverywhere(accountId: number, mention: string): Promise<st
 
 const bare = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** The tables, all of the database, in which anything of the person is left in any form. */
+/** The tables of the database with anything of the person in any form. */
 async function tracesOf({ first, last, email, phone, taxId }: Somebody): Promise<string[]> {
   const { rows: tables } = await database.admin.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -118,11 +119,11 @@ async function tracesOf({ first, last, email, phone, taxId }: Somebody): Promise
   return found;
 }
 
-/** Every number in every answer that can be read, but for what is looked for by text. */
+/** Every number in every readable answer, without searches by text. */
 async function figuresOf(company: Company): Promise<Record<string, number[]>> {
   const figures: Record<string, number[]> = {};
   for (const operation of operations) {
-    // Of the account itself, the calls that are left are one fewer each time.
+    // The account's remaining calls decrease with each call.
     if (operation.write || operation.alias === 'obtenerCuenta') continue;
     const { busqueda, email, movil, cif, ...input } = structuredClone(examples[operation.path] ?? {});
     const { status, body } = await company.alias(operation.alias, input);
@@ -154,7 +155,7 @@ const PEOPLE: Record<PersonKind, Somebody> = {
 
 describe.each(Object.entries(PEOPLE) as [PersonKind, Somebody][])('%s', (kind, person) => {
   test('nothing of them is left in any table, every figure is as it was, and what is searched by follows', async () => {
-    // What a person lacks is somebody else's: it would be found in every text.
+    // The person needs every field: an empty one would match every text.
     const known = { ...person, phone: person.phone || 'nothing', taxId: person.taxId || 'nothing' };
     const company = await server.company(recordsWith(kind, person), { cuenta: exampleAccount });
     await company.load([
@@ -236,9 +237,9 @@ test('somebody who signs in is deleted altogether, with what they authorised, an
   const { companies, changes } = await json(...args, '--dry-run');
   expect(companies.sort()).toEqual([company.slug, other.slug].sort());
   expect(changes).toContainEqual({ table: 'channels', column: 'title', rows: 1 });
-  expect(await rowsOf(person.userId)).toEqual([1, 2, 1]);
+  expect(await rowsOf(person.userId)).toEqual([1, 2, 1, 1]);
   await json(...args);
-  expect(await rowsOf(person.userId)).toEqual([0, 0, 0]);
+  expect(await rowsOf(person.userId)).toEqual([0, 0, 0, 0]);
   const { rows } = await database.admin.query('select title from channels where account_id = $1', [company.id]);
   expect(rows).toEqual([{ title: 'Web de [anónimo]' }]);
   expect((await albaran(...args)).stderr).toContain('There is no person with the e-mail');
@@ -246,7 +247,12 @@ test('somebody who signs in is deleted altogether, with what they authorised, an
 
 async function rowsOf(userId: number): Promise<(number | null)[]> {
   const counts: (number | null)[] = [];
-  for (const from of ['users where id', 'memberships where user_id', 'user_sessions where user_id']) {
+  for (const from of [
+    'users where id',
+    'memberships where user_id',
+    'user_sessions where user_id',
+    'sign_ins where user_id',
+  ]) {
     counts.push((await database.admin.query(`select from ${from} = $1`, [userId])).rowCount);
   }
   return counts;

@@ -1,5 +1,5 @@
-// The service behind a PgBouncer in transaction mode with fewer backends than the service has connections: every transaction
-// may run on another backend than the one before, and two companies' follow each other on the same one.
+// The service behind PgBouncer in transaction mode with fewer backends than connections: every transaction may run on another backend,
+// and those of two companies follow each other on one.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
@@ -38,7 +38,7 @@ const namesIn = ({ status, body }: Answer): string[] => {
 };
 const names = async (company: Company) => namesIn(await company.get('/crm/contacts', { por_pagina: 1000 }));
 
-/** Backends of the pooler on this database. */
+/** The pooler's backends on this database. */
 async function backends(): Promise<number> {
   const { rows } = await database.admin.query<{ count: number }>(
     `select count(*)::int from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
@@ -80,7 +80,7 @@ test('[TEN-02] twelve callers of six companies on two backends: each sees and wr
     expect(found).toHaveLength(2 + (2 * CALLS) / 4);
   }
 
-  // What a transaction set is gone with it, on every backend.
+  // Settings of a transaction end with it, on every backend.
   const client = new pg.Client({ connectionString: pooler.through(database.directUrl) });
   await client.connect();
   for (let look = 0; look < 10; look++) {

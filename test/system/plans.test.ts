@@ -1,5 +1,5 @@
-// How PostgreSQL goes about what the operations ask, on a tenth of the measured company: by indexes, also where a table is large,
-// and no otherwise for row-level security.
+// PostgreSQL's plans for the operations, on a tenth of the measured company: they use indexes, for large tables too, and are the same
+// with row-level security.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { newKey } from '../../bench/caller.ts';
@@ -9,9 +9,9 @@ import { recordStatements, type Statement } from '../helpers/statements.ts';
 import { type FileRecord, startServer } from '../helpers/world.ts';
 
 const SCALE = 0.4;
-/** Rows from which on no operation reads a whole table. */
+/** No operation reads a whole table with at least this many rows. */
 const LARGE = 2_000;
-/** Small companies beside the large one: what is planned once for all is planned for one of middling size. */
+/** Small companies beside the large one: a generic plan assumes an average company. */
 const NEIGHBOURS = 30;
 const NEIGHBOUR: FileRecord[] = [
   { coleccion: 'clientes', ref: 'ruiz', nombre_fiscal: 'Ruiz SL' },
@@ -20,10 +20,10 @@ const NEIGHBOUR: FileRecord[] = [
   { coleccion: 'fichajes', empleado: 'ana', entrada: { fecha: '2025-03-03', hora: '09:00', metodo: 'web' } },
   { coleccion: 'funnels', ref: 'ventas', titulo: 'Ventas', etapas: [{ ref: 'nuevo', titulo: 'Nuevo' }] },
 ];
-/** Rows that a statement which is planned once may look at in one place, and pass over. */
+/** Rows that a scan in a generic plan may read and discard. */
 const LOOKED_AT = 1_000;
 const IMPORT_MS = 180_000;
-/** The version that plans.txt is of: another may find other ways. */
+/** The PostgreSQL version of plans.txt: another may plan differently. */
 const VERSION = 18;
 
 const MONTH = 'fecha_inicio=2025-03-01&fecha_fin=2025-03-31';
@@ -83,13 +83,13 @@ const WRITES: [path: string, body: object][] = [
   ],
 ];
 
-/** What has to be read whole, and why. */
+/** Tables that are read whole, with the reason. */
 const WHOLE: Record<string, string[]> = {
-  // What is left to collect of each invoice is worked out of its lines.
+  // The amount due of each invoice is computed from its lines.
   '/invoices?pagada=false': ['all of invoices'],
-  // Each recurring service may have a renewal in the month.
+  // Each recurring service may renew in the month.
   [`/recurring/renewals?${MONTH}`]: ['all of recurring_lines', 'all of recurrings'],
-  // A balance is the sum of all that moved.
+  // A balance is the sum of all movements.
   '/treasury/accounts': ['all of treasury_movements'],
 };
 
@@ -98,7 +98,7 @@ interface Node {
   'Relation Name'?: string;
   'Index Name'?: string;
   Plans?: Node[];
-  /** These of a statement that was run; of each loop. */
+  /** Of an executed statement; per loop. */
   'Actual Rows'?: number;
   'Rows Removed by Filter'?: number;
   'Actual Loops'?: number;
@@ -111,7 +111,7 @@ function readsOf(node: Node): string[] {
   return [...own, ...inner.flatMap(readsOf)];
 }
 
-/** The most rows that a scan of a plan that was run looked at. */
+/** The most rows that a scan of an executed plan read. */
 function lookedAt(node: Node): number {
   const {
     'Actual Rows': found = 0,
@@ -130,7 +130,7 @@ function literal(value: unknown): string {
   return pg.escapeLiteral(`{${elements.join(',')}}`);
 }
 
-/** How PostgreSQL would go about a statement in a transaction that begins so, or how it did. */
+/** The plan of a statement in a transaction that begins with these statements, executed or not. */
 async function planned(
   client: pg.Client,
   opening: string,
@@ -183,7 +183,8 @@ test('[TEN-02] operations read by indexes, and by the same ones without row-leve
   for (const [method, path, body] of calls) {
     statements.take();
     const answer = await server.request(`/api/v1${path.replace('NOTE', noteId)}`, {
-      ...{ method, body: body ?? null },
+      method,
+      body: body ?? null,
       headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
     });
     expect([path, answer.status, answer.body.errorMsg]).toEqual([path, 200, '']);

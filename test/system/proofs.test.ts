@@ -1,8 +1,9 @@
-// The proofs that anyone can run do run, and find nothing, in little: what they prove is proved by running them in full.
+// The proofs run and find nothing, in short trials; the full runs are the proofs.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
+import { CALLERS } from '../faults/fair/rude.ts';
 
 const FAULTS = join(import.meta.dirname, '../faults');
 const PROOF_MS = 120_000;
@@ -19,7 +20,7 @@ test('[TEN-01] [TEN-02] npm run prove:isolation, on three operations', { timeout
   expect(printed).toContain('3 operations');
   expect(printed).toMatch(/^row-level security alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
   expect(printed).toMatch(/^the statements alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
-  // Both away, it leaks: the proof can fail.
+  // Without both it leaks: the proof can fail.
   expect(printed).toMatch(/^neither \(has to leak\) +\d{3,} +\d{3,} +[1-9]/m);
 });
 
@@ -45,13 +46,21 @@ test('[ENV-04] [IDEM-01] npm run prove:load, for seconds', { timeout: PROOF_MS }
   expect(printed).toMatch(/^the database away +\d+ +0 +[1-9]\d* +0 +0 /m);
   expect(printed).toMatch(/^PostgreSQL takes no connection +\d+ +0 +[1-9]\d* +0 +0 /m);
   expect(printed).toMatch(/^a table locked: writes +\d+ +\d+ +[1-9]\d* +\d+ +0 /m);
-  // Where nothing can be mounted, it says so.
+  // If nothing can be mounted, it says so.
   expect(printed).toMatch(/^(none for its log: writes +\d+ +\d+ +[1-9]\d* +\d+ +0 |A FULL DISK WAS NOT TRIED)/m);
   expect(printed).toContain('The service holds under load.');
 });
 
+test('[FAIR-01] [FAIR-04] npm run prove:fair, for seconds', { timeout: PROOF_MS }, async () => {
+  // Times beside other tests prove nothing: here every caller has to call and get answers.
+  const printed = await prove('fair.ts', '--seconds', '1', '--small').catch(({ stdout }: { stdout: string }) => stdout);
+  expect(printed).toMatch(/^nobody +[1-9]\d* +0 /m);
+  for (const caller of CALLERS) expect(printed).toMatch(new RegExp(`^${caller} +[1-9]\\d* .* \\d+: \\d`, 'm'));
+  expect(printed).toMatch(/^(Nobody pays for another|Not proved)\.$/m);
+});
+
 test('[AUTH-01] npm run prove:timing, with few refusals', { timeout: PROOF_MS }, async () => {
-  // Few of them may be apart by chance: what counts here is that all are measured.
+  // With so few, some may differ by chance: here all have to be measured.
   const printed = await prove('timing.ts', '--keys', '10', '--people', '3').catch(
     ({ stdout }: { stdout: string }) => stdout,
   );

@@ -1,4 +1,4 @@
-// The company's quota counted in a real Redis instead of PostgreSQL.
+// The company's quota in a real Redis instead of PostgreSQL.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -148,7 +148,7 @@ test('[LIM-01] [ENV-04] while Redis is away, calls are 503 at once, and go on by
     redisUrl: `redis://127.0.0.1:${network.port}`,
     logTo: (line) => log.push(line),
   });
-  // Of a quota this small every call asks.
+  // With so small a quota every call asks Redis.
   const acme = await companyWith(server, 15);
   expect((await readAt(server, acme)).status).toBe(200);
   await network.cut();
@@ -175,6 +175,32 @@ test('[ENV-04] a Redis that takes a call and never answers is given up on', asyn
   const call = readAt(server, acme);
   await unanswered;
   expect((await call).status).toBe(503);
+  // It still accepts data, but not while an answer is outstanding.
+  const watcher = await createClient({ url: redisUrl }).connect();
+  try {
+    const counted = async () => Number(await watcher.get((await watcher.keys(`albaran:quota:${acme.id}:*`))[0] ?? ''));
+    const before = await counted();
+    expect(before).toBeGreaterThan(0);
+    for (let attempt = 0; attempt < 3; attempt++) expect((await readAt(server, acme)).status).toBe(503);
+    expect(await counted()).toBe(before);
+  } finally {
+    watcher.destroy();
+  }
+});
+
+test('[ENV-04] a connection to Redis over which nothing passes any more is replaced by another', {
+  timeout: 60_000,
+}, async () => {
+  await using network = await tcpProxy({ host: '127.0.0.1', port });
+  await using server = await startServer({
+    clock: new TestClock(START),
+    redisUrl: `redis://127.0.0.1:${network.port}`,
+  });
+  const acme = await companyWith(server, 15);
+  expect((await readAt(server, acme)).status).toBe(200);
+  network.strand();
+  expect((await readAt(server, acme)).status).toBe(503);
+  await expect.poll(async () => (await readAt(server, acme)).status, { timeout: 40_000 }).toBe(200);
 });
 
 test('a service whose Redis is not there does not start, and says what it looked for', async () => {

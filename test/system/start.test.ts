@@ -1,10 +1,13 @@
-// Starting and stopping, as processes: what a person sees first, what ends a start, and what a stop leaves behind.
+// Starting and stopping as processes: the first output, failures to start, and what a stop leaves behind.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
@@ -18,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   database = await ownDatabase();
   folder = await mkdtemp(join(tmpdir(), 'albaran-start-'));
-  await chmod(folder, 0o755); // So that PostgreSQL's user can enter, where the tests run as root.
+  await chmod(folder, 0o755); // Lets PostgreSQL's user enter if the tests run as root.
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
@@ -88,7 +91,7 @@ test('the first start makes its database and prints a call that works; the next 
     expect(isDatabaseUp()).toBe(false);
   }
   {
-    // Stopped, so that a command starts the database for itself, and stops it.
+    // Stopped, so that a command starts and stops the database itself.
     const { stdout } = await run(['account', 'list', '--json'], env);
     expect(JSON.parse(stdout).accounts).toEqual([expect.objectContaining({ slug: 'demo' })]);
     expect(isDatabaseUp()).toBe(false);
@@ -101,7 +104,7 @@ test('the first start makes its database and prints a call that works; the next 
   expect(stdout).not.toContain('sk_');
 });
 
-test('a call under way is answered before the service stops, and no other is taken', async () => {
+test('a call under way is answered before the service stops, and whoever asks is told that it does', async () => {
   await using server = await serve(environment());
   await using held = await callThatWaits(server.url);
   server.signal('SIGTERM');
@@ -115,6 +118,42 @@ test('a call under way is answered before the service stops, and no other is tak
   expect((await held.answer)?.status).toBe(200);
   const { code, stdout } = await server.ended;
   expect(code).toBe(0);
+  expect(stdout).not.toContain('cut off');
+});
+
+test('told to stop, it serves those who are connected, and closes each connection with its answer once it takes no new ones', async () => {
+  await using server = await serve(environment());
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = async (path: string) => {
+    const [answer] = await once(request(`${server.url}${path}`, { agent }).end(), 'response');
+    return { answer, body: await text(answer) };
+  };
+  const status = async (path: string) => (await ask(path)).answer.statusCode;
+  expect(await status('/health/ready')).toBe(200);
+  const { port } = new URL(server.url);
+  const late = connect(Number(port), '127.0.0.1');
+  late.write('GET /docs HTTP/1.1\r\n');
+
+  server.signal('SIGTERM');
+  await server.says(/"stopping"/);
+  const ready = await ask('/health/ready');
+  expect([ready.answer.statusCode, ready.answer.headers['retry-after']]).toEqual([503, '5']);
+  expect(JSON.parse(ready.body)).toEqual({ status: 'stopping' });
+  expect(await status('/health/live')).toBe(503);
+  expect(await status('/docs')).toBe(200);
+  agent.destroy();
+
+  const isRefused = () =>
+    fetch(server.url).then(
+      () => false,
+      () => true,
+    );
+  await vi.waitUntil(isRefused, { timeout: 10_000, interval: 20 });
+  late.write(`Host: 127.0.0.1:${port}\r\n\r\n`);
+  expect(await text(late)).toMatch(/^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
+  const { code, stdout } = await server.ended;
+  expect(code).toBe(0);
+  expect(stdout).not.toMatch(/"level":[456]0/);
   expect(stdout).not.toContain('cut off');
 });
 
@@ -156,7 +195,7 @@ async function paste(curl: string) {
   return body;
 }
 
-/** A call whose statement waits for a lock until it is released. Its answer is undefined when it gets none. */
+/** A call whose statement waits for a lock until released. Resolves to undefined if it gets no answer. */
 async function callThatWaits(url: string) {
   const slug = `espera-${randomUUID()}`;
   const { stdout } = await run(['account', 'create', '--name', 'Espera', '--slug', slug, '--json'], environment());

@@ -1,4 +1,4 @@
-// The commands about people, run as processes on a database of their own.
+// The commands about people, as processes on a separate database.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';

@@ -1,4 +1,4 @@
-// `main.js <base url> <key> <secret> <funnel> <stage>`: what the sample sees, as JSON.
+// `main.js <base url> <key> <secret> <funnel> <stage>` prints the sample's outcome as JSON.
 import { run } from './sample.js';
 
 declare const process: { argv: string[] };

@@ -1,5 +1,5 @@
-// A program of somebody else with albaran-client: a list, a record, pages, a write made once, and a call that fails.
-// Nothing here belongs to one runtime: main.ts runs it in Node, Bun and Deno, the test in a browser.
+// A consumer's program with albaran-client: a list, a record, pages, an idempotent write and a failed call.
+// It runs on every runtime: main.ts starts it in Node, Bun and Deno, the test in a browser.
 import {
   AlbaranError,
   type ClientOptions,
@@ -14,12 +14,16 @@ export interface Outcome {
   pages: string[][];
   /** Both answers of a write that was sent twice. */
   written: [number, number];
+  /** Metadata of the second one. */
+  replayed: boolean;
+  identified: boolean;
+  limit: number | undefined;
   leads: number;
   failed: { name: string; code: number; message: string; field: string | undefined };
   stopped: unknown;
 }
 
-/** Leads are written into this funnel. */
+/** Opportunities are created in this funnel. */
 export async function run(options: ClientOptions, funnel: { funnelId: number; etapaId: number }): Promise<Outcome> {
   const client = createClient(options);
 
@@ -40,16 +44,17 @@ export async function run(options: ClientOptions, funnel: { funnelId: number; et
   };
   const once = { idempotencyKey: `lead-${Math.random()}` };
   const before = (await client.opportunities.list()).total_oportunidades;
-  const written: [number, number] = [
-    await client.opportunities.create(lead, once),
-    await client.opportunities.create(lead, once),
-  ];
+  const first = await client.opportunities.create(lead, once);
+  const { data: second, meta } = await client.opportunities.create(lead, once).withResponse();
 
   return {
     listed: products.articulos.map(({ descripcion }) => descripcion),
     employee: empleado.nombre,
     pages,
-    written,
+    written: [first, second],
+    replayed: meta.replayed,
+    identified: meta.requestId !== '',
+    limit: meta.rateLimit?.limit,
     leads: (await client.opportunities.list()).total_oportunidades - before,
     failed: await client.timeEntries.list({ fecha_inicio: '2026-02-30', fecha_fin: '2026-03-01' }).then(
       () => Promise.reject(new Error('That is no date')),

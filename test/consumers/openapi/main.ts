@@ -1,5 +1,5 @@
-// `main.js <base url> <key> <secret>`: a program of somebody else over REST, with types made from the OpenAPI document and
-// nothing of ours. It prints what it sees, as JSON.
+// `main.js <base url> <key> <secret>`: a consumer's REST program with types generated from the OpenAPI document and none of our
+// code. It prints its outcome as JSON.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.js';
 
@@ -10,17 +10,17 @@ const client = createClient<paths>({ baseUrl, headers: { 'X-API-KEY': key, 'X-AP
 
 type Product = components['schemas']['ConsultarProductosDatos']['articulos'][number];
 
-/** What was asked for, or the service's own words. */
+/** The data of an answer, or its error message. */
 function dataOf<Data>({ data, error }: { data?: { data: Data }; error?: components['schemas']['Error'] }): Data {
   if (!data) throw new Error(error?.errorMsg);
   return data.data;
 }
 
-// A list, by the parameters of its query.
+// A list with query parameters.
 const query = { busqueda: 'tornillo', bajo_minimo: false, por_pagina: 10 };
 const { articulos } = dataOf(await client.GET('/api/v1/products', { params: { query } }));
 
-// A record, by the id that a list gave.
+// A record by an id of the list.
 const { empleados } = dataOf(await client.GET('/api/v1/employees'));
 const path = { empleadoId: empleados[0]?.empleadoId ?? '' };
 const { empleado } = dataOf(await client.GET('/api/v1/employees/{empleadoId}', { params: { path } }));
@@ -32,7 +32,7 @@ for (let pagina = 1, last = 1; pagina <= last; pagina++) {
   last = page.num_paginas;
 }
 
-// A write made once, sent twice; ids in a body may be numbers.
+// A write sent twice with one key; ids in a body may be numbers.
 const write = () =>
   client.POST('/api/v1/crm/opportunities', {
     params: { header: { 'X-IDEMPOTENCY-KEY': 'lead-77' } },
@@ -40,10 +40,10 @@ const write = () =>
   });
 const [first, again] = [await write(), await write()];
 
-// The alias of the generation before, where no parameter is required.
+// The v0 alias; no parameter is required.
 const v0 = dataOf(await client.POST('/consultarOportunidades', { body: {} }));
 
-// What is wrong, said of each parameter.
+// An error for each wrong parameter.
 const wrong = await client.GET('/api/v1/employees/times', {
   params: { query: { fecha_inicio: '2026-02-30', fecha_fin: '2026-03-01' } },
 });

@@ -1,13 +1,13 @@
-// Programs that must not compile: the compiler complains of each line that it does not refuse.
+// Statements that must not compile: an unused @ts-expect-error is an error.
 import type { Client } from 'openapi-fetch';
 import type { paths } from './schema.js';
 
 export function wrong(client: Client<paths>) {
-  // @ts-expect-error a path that is not there
+  // @ts-expect-error not a path
   client.GET('/api/v1/articles');
-  // @ts-expect-error a method that the path does not have
+  // @ts-expect-error not a method of the path
   client.POST('/api/v1/products', { body: {} });
-  // @ts-expect-error a parameter that is not there
+  // @ts-expect-error not a parameter
   client.GET('/api/v1/products', { params: { query: { buscar: 'tornillo' } } });
   // @ts-expect-error a parameter of another type
   client.GET('/api/v1/products', { params: { query: { bajo_minimo: 'no' } } });

@@ -1,27 +1,29 @@
-// What `npm run prove:input` asks of an answer: no fault of ours, its door's shape, and a refusal that says what is wrong.
+// The rules of `npm run prove:input` for an answer: no server error, its interface's shape, and refusals that state what is wrong.
+import { isUtf8 } from 'node:buffer';
 import { operations } from '../../../bridges/operations.ts';
 import { places } from '../../helpers/places.ts';
 import { resultOf } from '../doors.ts';
 import type { FuzzRequest, Shape } from './requests.ts';
 import type { Response } from './send.ts';
 
-/** Bytes of address and headers, about as many as Node reads. */
+/** Bytes of address and headers that Node reads, roughly. */
 const MOST_HEAD = 16_000;
 
-/** Of a 400 that is about no one parameter: what is malformed. */
+/** Texts of a 400 about no single parameter: what is malformed. */
 const MALFORMED = new RegExp(
   `^(${[
-    'El cuerpo de la petición (no es JSON válido|tiene que ser un objeto JSON|no mide lo que dice Content-Length)',
+    'El cuerpo de la petición (no es (JSON|UTF-8) válido|tiene que ser un objeto JSON|no mide lo que dice Content-Length)',
     'Los datos de entrada tienen (demasiados niveles|que ser un objeto JSON)',
+    'La petición lleva demasiados valores',
     'La petición no (lleva JSON válido|es HTTP válido|llegó entera)',
     'Las cabeceras de la petición son demasiado largas$',
     'La dirección no está bien codificada$',
     'Un lote ',
   ].join('|')})`,
 );
-/** Of a tool that may not be used, or that takes no arguments. */
+/** Texts about a tool that is not available or takes no arguments. */
 const OF_THE_CALL = /^(Esta herramienta|Hay argumentos)/;
-/** Refusals that name no parameter, by what they say of the request as a whole, so that the report can show them. */
+/** Refusals that name no parameter, by text, for the report. */
 export const unnamed = new Map<string, number>();
 
 function isMalformed(message: string): boolean {
@@ -32,7 +34,7 @@ function isMalformed(message: string): boolean {
   return true;
 }
 
-/** What stands in no answer, and in no request either. */
+/** Texts that neither an answer nor a request contains. */
 const INSIDE =
   /node_modules|\.ts:\d|\bat \w+ \(|violates|syntax error at or near|invalid input syntax|SQLSTATE|ECONN|kysely/i;
 
@@ -52,20 +54,37 @@ const namesFields = (fields: unknown): boolean =>
   fields.length > 0 &&
   fields.every((field) => isObject(field) && typeof field.campo === 'string' && field.campo !== '');
 
-/** What is wrong with an answer; nothing, where it is as it should be. */
+/** The faults of an answer; empty if it is right. */
 export function problemOf(request: FuzzRequest, { status, text }: Response): string | undefined {
   if (status >= 500) return `a ${status}`;
   if (INSIDE.test(text)) return 'tells of the inside';
   if (request.method === 'HEAD') return text === '' ? undefined : 'HEAD with a body';
+  if (status === 200 && holdsNoText(request)) return 'took bytes that are no UTF-8, or half a character';
   const unread = status === 400 && isTooLong(request) && text.includes('demasiado largas');
   return SHAPES[unread ? 'envelope' : request.shape](status, text, request);
 }
 
-/** Whether address and headers are too long to be read: no door sees such a request. */
+/** Whether every interface must refuse its body. W-10 */
+function holdsNoText({ method, shape, body }: FuzzRequest): boolean {
+  if (!body || shape === 'any' || (method !== 'POST' && method !== 'PUT')) return false;
+  if (!isUtf8(body)) return true;
+  let whole = true;
+  try {
+    JSON.parse(body.toString(), (name, value: unknown) => {
+      whole &&= name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed());
+      return value;
+    });
+  } catch {
+    return false;
+  }
+  return !whole;
+}
+
+/** Whether address and headers are too long: Node refuses such a request. */
 export const isTooLong = ({ path, headers }: FuzzRequest) =>
   headers.reduce((length, [name, value]) => length + name.length + value.length + 4, path.length) > MOST_HEAD;
 
-/** The names that a refusal of this operation may have to tell. */
+/** The names that a refusal of this operation may mention. */
 const namesIn = new Map(
   operations.map(({ path, input }) => [
     path,

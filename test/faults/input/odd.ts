@@ -1,6 +1,9 @@
-// What `npm run prove:input` does to a request beside its values: broken bodies, odd headers, methods and addresses, and
-// bytes that are hardly HTTP.
+// Mutations of requests for `npm run prove:input`, except of values: broken bodies, odd headers, methods and addresses, and bytes
+// that are barely HTTP.
 import type { Random } from '../random.ts';
+
+/** Sizes around the limit of a body and far beyond. */
+const MANY = [1001, 9_000, 19_000, 20_001, 80_000];
 
 /** Ways to break the text of a body. */
 export const BREAKS: Record<string, (body: Buffer, random: Random) => Buffer> = {
@@ -36,7 +39,10 @@ export const BREAKS: Record<string, (body: Buffer, random: Random) => Buffer> = 
     Buffer.from(
       body
         .toString()
-        .replace(/\d+/, random.pick(['1e400', '-1e400', '9'.repeat(5000), '0.1e-500', '01', '+1', '1.', 'NaN'])),
+        .replace(
+          /\d+/,
+          random.pick(['1e400', '-1e400', '9'.repeat(5000), '9'.repeat(900_000), '0.1e-500', '01', '+1', '1.', 'NaN']),
+        ),
     ),
   'odd escapes': (body, random) =>
     Buffer.from(
@@ -45,11 +51,31 @@ export const BREAKS: Record<string, (body: Buffer, random: Random) => Buffer> = 
   'something behind it': (body, random) =>
     Buffer.concat([body, Buffer.from(random.pick(['}', ',', ' 1', '\0', '{}', '//']))]),
   nothing: (_, random) => Buffer.from(random.pick(['', ' ', '\n', 'null', '""', '0', '[]', '[{}]', 'true'])),
-  'many keys': () => Buffer.from(`{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join(',')}}`),
+  'half a character': (body, random) => {
+    const half = random.pick(['\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', '\\udc00\\ud800', '\\ud83d\\\\ude00']);
+    return Buffer.from(body.toString().replace(/"(?=[,}\]:])/, `${half}"`));
+  },
+  'many keys': (_, random) =>
+    Buffer.from(`{${Array.from({ length: random.pick(MANY) }, (_, index) => `"k${index}":1`).join(',')}}`),
+  'many keys inside': (_, random) =>
+    Buffer.from(`{"datos":{${Array.from({ length: random.pick(MANY) }, (_, index) => `"k${index}":1`).join(',')}}}`),
+  'many elements': (_, random) => {
+    const one = random.pick(['0', '""', 'null', '[]', '{}', '{"cantidad":1}', '"1"', '1e5']);
+    const name = random.pick(['detalles', 'albaranes', 'vencimientos', 'x', 'json', 'params']);
+    const list = `[${Array(random.pick(MANY)).fill(one).join(',')}]`;
+    return Buffer.from(random.chance(0.5) ? list : `{"${name}":${list}}`);
+  },
+  'a text without end': (_, random) => {
+    const one = random.pick(['x', '\\u00e1', ' ', '\\"', ',[{']);
+    return Buffer.from(`{"datos":{"descripcion":"${one.repeat(900_000 / one.length)}"}}`);
+  },
   'over the limit': (_, random) => Buffer.from(`{"x":"${'a'.repeat(1024 * 1024 + random.int(-12, 3))}"}`),
 };
 
-export const RARE = new Set(['many keys', 'over the limit', 'nested deeply']);
+export const RARE = new Set([
+  ...['many keys', 'many keys inside', 'many elements', 'a text without end'],
+  ...['over the limit', 'nested deeply'],
+]);
 
 export const CONTENT_TYPES = [
   ...[
@@ -65,7 +91,7 @@ export const CONTENT_TYPES = [
   ...['application/vnd.api+json', 'application/json; charset="', `application/json; a=${'b'.repeat(2000)}`],
 ];
 
-/** Headers that are odd, or that ask for something that the service does not do. */
+/** Odd headers, or requests for features that the service does not have. */
 export const HEADERS: readonly [string, string][] = [
   ...(['', ' ', 'k', 'k'.repeat(255), 'k'.repeat(256), 'a b', '__proto__', '\xe9', '"', 'a,b'].map((key) => [
     'X-IDEMPOTENCY-KEY',
@@ -171,6 +197,8 @@ export const PATH_ENDS = [
     '?input=%7B%22json%22',
     '?input=',
     '?areas=x',
+    '?modo=x',
+    '?modo=catalogo',
   ],
   `?busqueda=${'a'.repeat(8000)}`,
   `?x=${'%F0%9F%99%82'.repeat(1000)}`,
@@ -198,6 +226,8 @@ export const OTHERS = [
     '/oauth/revoke',
     '/oauth/authorize',
     '/oauth/authorize?client_id=x&response_type=code',
+    '/oauth/authorize?client_id=%00&response_type=code',
+    '/settings/integrations/keys/%00/revoke',
     '/signin',
     '/signin?next=//evil.example',
   ],
@@ -228,10 +258,20 @@ export const FORMS = [
   'email=a&email=b',
   '&&&',
   'csrf=%00',
+  'client_id=a%00b&grant_type=refresh_token&refresh_token=rt_1_x',
+  'client_id=%00&grant_type=authorization_code&code=x&redirect_uri=https://x.es',
+  'token=%00&client_id=%00',
+  'email=a%00b%40example.com&password=x',
+  'name=a%00b&scope=read',
+  'name=%ff%fe',
+  'name=%ed%a0%80',
+  '\ufeffname=x',
+  Array.from({ length: 5000 }, (_, index) => `k${index}=1`).join('&'),
+  'a&'.repeat(30_000),
   `a=${'b'.repeat(70_000)}`,
 ];
 
-/** Bytes that are hardly HTTP. */
+/** Bytes that are barely HTTP. */
 export const RAW: readonly string[] = [
   'x',
   '\r\n\r\n',

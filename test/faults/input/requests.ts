@@ -1,5 +1,5 @@
-// The requests of `npm run prove:input`: made from the OpenAPI document, and from valid calls that are broken in one way or
-// several. Each follows from the seed and its own number alone.
+// The requests of `npm run prove:input`: from the OpenAPI document, and valid calls broken in one or several ways. Each depends only
+// on the seed and its number.
 import { gzipSync } from 'node:zlib';
 import { operations } from '../../../bridges/operations.ts';
 import { examples } from '../../helpers/examples.ts';
@@ -10,7 +10,7 @@ import { Random } from '../random.ts';
 import { BREAKS, CONTENT_TYPES, FORMS, HEADERS, METHODS, OTHERS, PATH_ENDS, RARE, RAW } from './odd.ts';
 import { fromSchema, junk, type OpenApi, TEXTS, withName } from './values.ts';
 
-/** What an answer has to look like. `any`: it is a page, a document or what a mangled address leads to. */
+/** The expected form of the answer. `any`: a page, a document or the result of a mangled address. */
 export type Shape = 'envelope' | 'tRPC' | 'MCP' | 'any';
 
 export interface FuzzRequest {
@@ -21,9 +21,9 @@ export interface FuzzRequest {
   path: string;
   headers: [string, string][];
   body?: Buffer;
-  /** The body comes in so many pieces, with a wait before each. */
+  /** The body is sent in so many pieces with pauses. */
   pieces?: number;
-  /** Sent byte by byte as it stands, on a connection of its own. The service may hang up instead of answering. */
+  /** Raw bytes on a new connection. The service may close it instead of answering. */
   raw?: Buffer;
 }
 
@@ -41,7 +41,7 @@ function inputFor(
   if (schema && random.chance(0.4)) {
     const made = fromSchema(schema, random);
     about.push('from the document');
-    // Path parameters have to be something.
+    // Path parameters must not be empty.
     if (typeof made === 'object' && made !== null && !Array.isArray(made)) {
       const path = operation.routes.flatMap(({ parameters }) => parameters);
       input = { ...Object.fromEntries(path.map((name) => [name, input[name]])), ...made };
@@ -53,14 +53,14 @@ function inputFor(
     try {
       input = withValue(input, path, junk(random));
     } catch {
-      // An earlier change left no room for this one.
+      // An earlier mutation replaced its parent.
     }
     about.push(`junk at ${path.join('.')}`);
   }
   return { operation, input, about };
 }
 
-/** The request of this number. Credentials are headers of the company that the examples fit. */
+/** The request of this number. Its credentials are those of the examples' company. */
 export function makeRequest(
   seed: number,
   number: number,
@@ -181,6 +181,8 @@ function otherRequest(random: Random, key: [string, string][]): FuzzRequest {
   if (method !== 'GET' && method !== 'HEAD') {
     const asForm = random.chance(0.6);
     request.body = Buffer.from(asForm ? random.pick(FORMS) : (JSON.stringify(junk(random)) ?? ''));
+    // Expensive to parse, if it were parsed before the caller is known.
+    if (!asForm && random.chance(0.2)) request.body = BREAKS['many elements']?.(request.body, random) ?? request.body;
     request.headers = [
       ...request.headers,
       ['Content-Type', asForm ? 'application/x-www-form-urlencoded' : 'application/json'],
@@ -190,7 +192,7 @@ function otherRequest(random: Random, key: [string, string][]): FuzzRequest {
   return request;
 }
 
-/** Bytes: hardly HTTP, or a call whose body does not come. */
+/** Bytes that are barely HTTP, or a call whose body never comes. */
 function rawRequest(random: Random, key: [string, string][]): FuzzRequest {
   const request: FuzzRequest = { about: ['bytes'], shape: 'any', method: '', path: '', headers: [] };
   if (random.chance(0.6)) return { ...request, raw: Buffer.from(random.pick(RAW), 'latin1') };

@@ -1,10 +1,10 @@
-// How `npm run prove:input` sends: requests as they are, bytes on a connection of their own, and half requests that go no further.
+// Sends the requests of `npm run prove:input`: requests over fetch, raw bytes on new connections, and incomplete requests.
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FuzzRequest } from './requests.ts';
 
-/** Requests at once. */
+/** Concurrent requests. */
 export const WIDTH = 8;
 const LIMIT_MS = 10_000;
 const STALLED = 5;
@@ -17,7 +17,7 @@ export interface Response {
   ms: number;
 }
 
-/** What is not an answer. */
+/** No answer. */
 export class NoAnswer extends Error {}
 
 export const agent = new Agent({ keepAlive: true, maxSockets: WIDTH });
@@ -57,7 +57,7 @@ async function sendHttp(url: string, request: FuzzRequest, again = true): Promis
   try {
     return await answered;
   } catch (error) {
-    // A connection that was closed as it was taken up again; of a body too large, the service need not hear the end.
+    // The connection was closed just as it was reused; a body that is too large need not be read.
     if (sent.reusedSocket && again) return sendHttp(url, request, false);
     const known = error instanceof Error ? error : new Error(String(error));
     if (known.name === 'AbortError' || known.name === 'TimeoutError') {
@@ -67,7 +67,7 @@ async function sendHttp(url: string, request: FuzzRequest, again = true): Promis
   }
 }
 
-/** Bytes on a connection of their own. No answer is one too, as long as the connection ends. */
+/** Raw bytes on a new connection. No answer is fine, if the connection ends. */
 async function sendRaw(url: string, raw: Buffer, hangUp: boolean): Promise<Response> {
   const started = performance.now();
   const { hostname, port } = new URL(url);
@@ -93,7 +93,7 @@ async function sendRaw(url: string, raw: Buffer, hangUp: boolean): Promise<Respo
   return { status, type: '', text: body.join('\r\n\r\n'), ms: performance.now() - started };
 }
 
-/** Sends a request as it is meant to be sent. Throws NoAnswer. */
+/** Sends a request in its way. Throws NoAnswer. */
 export const sendIt = (url: string, request: FuzzRequest) =>
   request.raw
     ? sendRaw(
@@ -103,7 +103,7 @@ export const sendIt = (url: string, request: FuzzRequest) =>
       )
     : sendHttp(url, request);
 
-/** Half a request each, and then nothing: how many were hung up on in time. */
+/** Sends incomplete requests and waits; returns how many connections were closed in time. */
 export function stall(url: string): Promise<boolean>[] {
   const { hostname, port } = new URL(url);
   return Array.from({ length: STALLED }, async (_, index) => {

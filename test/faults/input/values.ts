@@ -1,4 +1,4 @@
-// The values of `npm run prove:input`: what the document of the API allows, and what belongs nowhere.
+// The values of `npm run prove:input`: those that the OpenAPI document allows, and invalid ones.
 import { z } from 'zod';
 import { examples } from '../../helpers/examples.ts';
 import type { Random } from '../random.ts';
@@ -39,7 +39,7 @@ interface JsonSchema {
   examples?: unknown[] | undefined;
 }
 
-/** What is read of the OpenAPI document. */
+/** The fields of the OpenAPI document that are read. */
 export const openApi = z.object({
   paths: z.record(z.string(), z.unknown()),
   components: z.object({ schemas: z.record(z.string(), schemaOf) }),
@@ -112,7 +112,7 @@ function nested(depth: number, random: Random): unknown {
   return value;
 }
 
-/** A value that belongs nowhere. */
+/** An invalid value. */
 export function junk(random: Random): unknown {
   const kind = random.int(0, 11);
   if (kind < 5) return random.pick(TEXTS);
@@ -123,18 +123,18 @@ export function junk(random: Random): unknown {
   return withName({}, random.pick(NAMES), random.pick(TEXTS));
 }
 
-/** With a property of any name, `__proto__` included. */
+/** Sets a property of any name, `__proto__` included. */
 export const withName = <Named extends object>(object: Named, name: string, value: unknown): Named =>
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 
-/** By name of the parameter, the values that the examples have for it: what makes a generated call reach its handler. */
+/** The examples' values by parameter name, with which a generated call reaches its handler. */
 const known = new Map<string, unknown[]>();
 JSON.stringify(examples, (name, value) => {
   if (value !== null && typeof value !== 'object') known.set(name, [...(known.get(name) ?? []), value]);
   return value;
 });
 
-/** A value that the schema allows, or nearly. */
+/** A value that the schema allows, or almost. */
 export function fromSchema(schema: JsonSchema, random: Random, name = ''): unknown {
   if (random.chance(0.04)) return junk(random);
   const values = known.get(name);

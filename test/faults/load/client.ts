@@ -1,4 +1,4 @@
-// Callers of the proofs under load: so many connections, and calls at a rate or one after the other.
+// Callers of the load proofs: a number of connections, and calls at a rate or one after another.
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Call, headersOf } from '../doors.ts';
@@ -7,7 +7,7 @@ import type { Answer } from '../once/proof.ts';
 export const CONNECTIONS = 200;
 const TICK_MS = 10;
 
-/** Calls of a company, over connections that stay open. */
+/** Calls of a company over open connections. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   readonly #port: number;
@@ -22,7 +22,7 @@ export class Client {
     this.#calls = calls;
   }
 
-  /** The next of the calls in turn, or this one. */
+  /** The next call in turn, or this one. */
   async ask(call = this.#calls[this.#next++ % this.#calls.length]): Promise<Answer> {
     if (!call) throw new Error('Nothing to call');
     const { method, path, body = '' } = call;
@@ -43,7 +43,7 @@ export class Client {
     return { status, ms: at - begun, retryAfter: answer?.headers['retry-after'], text: text ?? '', at };
   }
 
-  /** As many at once, each after the other, for so long. */
+  /** This many at once, each one after another, for a time. */
   async steadily(callers: number, milliseconds: number): Promise<Answer[]> {
     const until = performance.now() + milliseconds;
     const answers: Answer[] = [];
@@ -54,7 +54,7 @@ export class Client {
     return answers;
   }
 
-  /** So many in a second, whatever becomes of them, as long as a connection is free. `unsent`: those for which none was. */
+  /** This many per second, as long as a connection is free. `unsent`: those without one. */
   async atRate(rate: number, milliseconds: number, call?: Call): Promise<{ answers: Answer[]; unsent: number }> {
     const begun = performance.now();
     const answers: Answer[] = [];

@@ -1,4 +1,4 @@
-// No connection left: those of the pair held by calls that wait, or those of PostgreSQL held by others.
+// No free connection: calls that wait hold those of the pair, or others hold those of PostgreSQL.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Stand } from '../stand.ts';
@@ -9,10 +9,10 @@ import { callOf, type Pair, POOLED, WAIT_MS } from './pair.ts';
 import { type Report, refused, served, within } from './report.ts';
 
 const RATE = 40;
-/** What a refusal may take: the wait for a connection, and some. */
+/** Longest time of a refusal: the wait for a connection and a margin. */
 const REFUSED_MS = WAIT_MS + 2_000;
 
-/** Every connection of the pool is held by a call that waits for a lock; the others are told so in time. */
+/** Calls that wait for a lock hold every connection of the pool; other calls must be refused in time. */
 export async function poolHeld(
   { client, postgres, url, headers }: Pair,
   report: Report,
@@ -20,7 +20,7 @@ export async function poolHeld(
 ): Promise<void> {
   await using stand = await standOn(postgres.url);
   await stand.admin.query('begin; lock table products in access exclusive mode');
-  // Over connections of their own, so that the proxy gives each process as many.
+  // Over new connections, so that the proxy gives each process half of them.
   const caller = new Client(Number(new URL(url).port), headers, [callOf('products.list')]);
   const holders = Array.from({ length: POOLED }, () => caller.ask());
   await waitingForLocks(stand);
@@ -37,11 +37,11 @@ export async function poolHeld(
   await backToNormal(client, report, 'connections again', afterMs(milliseconds));
 }
 
-/** Resolves once so many wait for a lock as the pair has connections. */
+/** Resolves when as many wait for a lock as the pair has connections. */
 async function waitingForLocks({ admin }: Stand): Promise<void> {
   const count = `select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock'`;
   for (const until = Date.now() + WAIT_MS; ; await wait(50)) {
-    // What one transaction sees of the others stays as it was.
+    // A new transaction each time: statistics don't change within one.
     await admin.query('select pg_stat_clear_snapshot()');
     const { rows } = await admin.query<{ waiting: number }>(count);
     if (rows[0]?.waiting === POOLED) return;
@@ -49,7 +49,7 @@ async function waitingForLocks({ admin }: Stand): Promise<void> {
   }
 }
 
-/** Others hold all connections that PostgreSQL takes. */
+/** Others hold all connections of PostgreSQL. */
 export async function postgresFull({ client, postgres }: Pair, report: Report, milliseconds: number): Promise<void> {
   const others: pg.Client[] = [];
   {
@@ -58,7 +58,7 @@ export async function postgresFull({ client, postgres }: Pair, report: Report, m
       `select pg_terminate_backend(pid) from pg_stat_activity
        where backend_type = 'client backend' and pid <> pg_backend_pid()`,
     );
-    // Its own connection is the last that is free, and is taken too.
+    // The test's own connection would be the last free one: take it too.
     await fill();
   }
   await fill();

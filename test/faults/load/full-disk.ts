@@ -1,4 +1,4 @@
-// The disk under PostgreSQL full: first no table can grow, then its log cannot either, which ends it; then there is room again.
+// PostgreSQL on a full disk: first tables can't grow, then the WAL can't, which ends the server; then there is room again.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { compare } from '../once/compare.ts';
@@ -16,7 +16,7 @@ const RATE = 30;
 const BEFORE_MS = 2_000;
 const SEGMENTS = 20;
 
-/** Runs the part, or says in the table why not. `milliseconds`: of each of the two stages. */
+/** Runs the part, or reports in the table why it can't. `milliseconds`: duration of each of two stages. */
 export async function fullDisk(
   outer: AsyncDisposableStack,
   report: Report,
@@ -39,7 +39,7 @@ export async function fullDisk(
   );
   const watching = watch(postgres, over.signal);
 
-  /** What is answered while this goes on. */
+  /** The answers during a stage. */
   const stage = async (name: string, ms: number) => {
     const begun = performance.now();
     const { answers: reads } = await pair.reader.atRate(RATE, ms);
@@ -78,7 +78,7 @@ export async function fullDisk(
   checkAlive(pair, report);
 }
 
-/** All that was acknowledged is there once, nothing is there in half. */
+/** Everything acknowledged exists once; nothing is incomplete. */
 export async function checkWritten(proof: Proof, { postgres, account }: Pair, report: Report, name: string) {
   await using stand = await standOn(postgres.url);
   await compare(proof, stand, account);
@@ -86,7 +86,7 @@ export async function checkWritten(proof: Proof, { postgres, account }: Pair, re
   report.failures.push(...proof.violations.slice(0, 5));
 }
 
-/** Has PostgreSQL begin file after file of its log, until there is room for no other: it ends what it does. */
+/** Makes PostgreSQL switch WAL files until there is no room for another. */
 async function exhaustLog(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -96,13 +96,13 @@ async function exhaustLog(url: string): Promise<void> {
       await client.query(`select pg_logical_emit_message(true, 'proof', repeat('x', 1000)); select pg_switch_wal()`);
     }
   } catch {
-    // That is what it is for.
+    // Expected: it is meant to fail.
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** Starts PostgreSQL whenever it has ended, as systemd does, and counts how often a session of it was lost. */
+/** Restarts PostgreSQL whenever it has ended, as systemd does, and counts lost sessions. */
 async function watch(postgres: OwnPostgres, over: AbortSignal): Promise<{ sessionsLost: number; starts: number }> {
   const [starts, sessionsLost] = await Promise.all([keepStarted(postgres, over), countLost(postgres.url, over)]);
   return { starts, sessionsLost };
@@ -112,7 +112,7 @@ async function keepStarted(postgres: OwnPostgres, over: AbortSignal): Promise<nu
   let starts = 0;
   for (; !over.aborted; await wait(500)) {
     if (await postgres.runs()) continue;
-    // There may be no room to start in yet.
+    // There may be no room to start yet.
     const started = await postgres.start().then(
       () => true,
       () => false,

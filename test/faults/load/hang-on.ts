@@ -1,9 +1,9 @@
-// Callers who take connections and give little.
+// Callers that hold connections without sending whole requests.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CONNECTIONS } from './client.ts';
 
-/** Callers that take connections and give little: half a request slowly, nothing at all, too much. Answers how they ended. */
+/** Callers that send half a request slowly, nothing at all, or too much. Returns how their connections ended. */
 export async function hangOn(port: number, headers: Record<string, string>, milliseconds: number) {
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const begin = (length: number) =>

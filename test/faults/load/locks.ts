@@ -1,4 +1,4 @@
-// Another session holds a lock for longer than any call waits: rows that writes need, then a table.
+// Another session holds a lock for longer than any timeout: rows that writes need, then a table.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Proof } from '../once/proof.ts';
 import { keepWriting } from '../once/writes.ts';
@@ -11,13 +11,13 @@ const WRITERS = 6;
 const RATE = 20;
 
 export interface LockTimes {
-  /** How long it is held. */
+  /** Duration of the lock. */
   milliseconds: number;
-  /** After which a statement is given up. */
+  /** The statement timeout. */
   statementMs: number;
 }
 
-/** What each writer and reader sees of a lock, and of the time after it. */
+/** What each writer and reader sees during a lock and afterwards. */
 export async function lockHeld(
   name: string,
   lock: string,
@@ -55,7 +55,7 @@ export async function lockHeld(
   report.phase(`${name}: reads`, reads.filter(during), released - locked);
   report.phase('  released: writes', written.filter(later), after);
   report.phase('  released: reads', reads.filter(later), after);
-  // A connection may be waited for three times in one call: to know the caller, to count the call, to do it.
+  // One call may wait for a connection three times: to authenticate, to count the call, to run it.
   const bound = statementMs + 3 * WAIT_MS;
   const all = [...written, ...reads];
   report.check(within(1, all) <= bound, `${name}: an answer took more than ${seconds(bound)} s`);
@@ -70,7 +70,7 @@ export async function lockHeld(
 
 let writers = 0;
 
-/** What is locked: the rows that number the company's documents, which some writes need; a table that reads need too. */
+/** The locks: the document counters, which some writes need; and a table that reads need too. */
 export const LOCKS = {
   'rows locked': 'select from document_counters where account_id = $1 for update',
   'a table locked': 'lock table products in access exclusive mode',

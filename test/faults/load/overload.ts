@@ -1,36 +1,36 @@
-// Twice what the pair can take, callers who hold on to it, and its database gone.
+// Double load, callers that hold connections, and the database gone.
 import type { Client } from './client.ts';
 import { hangOn } from './hang-on.ts';
 import { type Pair, WAIT_MS } from './pair.ts';
 import { quietAfter, type Report, refused, seconds, served, within } from './report.ts';
 
 const CALLERS = 24;
-/** As much more than they can answer as is tried until something is refused. */
+/** The rate is raised by this factor until something is refused. */
 const MOST_FACTOR = 8;
-/** What compiles while it runs is slow at first. */
+/** Warm-up: compilation is slow at first. */
 const WARM_MS = 1_500;
-/** Of a phase in which something has to happen. */
+/** Duration of a phase in which something has to happen. */
 const SHORTEST_MS = 2_000;
 
-/** What a call may take that is served in the overload, in 99 of 100. */
+/** Longest time of 99 of 100 calls served during the overload. */
 const SERVED_MS = 3_000;
-/** When, after the overload, calls are no longer refused. */
+/** Time after the overload within which refusals end. */
 const NORMAL_MS = 5_000;
-/** What an answer may take that says that the database is away: the wait for a connection, and some. */
+/** Longest time of an answer that the database is gone: the wait for a connection and a margin. */
 const AWAY_MS = WAIT_MS + 2_000;
-/** From the first connection that the database takes until no call fails. */
+/** Time from the database's first connection until no call fails. */
 export const BACK_MS = 10_000;
-/** Calls in a second while nothing is served, and after. */
+/** Calls per second during and after an outage. */
 const FEW = 50;
 
-/** What they can answer, twice as much, and half as much. */
+/** Measures the capacity, then double and half of it. */
 export async function overload({ client, url, headers }: Pair, report: Report, milliseconds: number): Promise<void> {
   await client.steadily(CALLERS, Math.max(WARM_MS, milliseconds * 0.05));
   const alone = await client.steadily(CALLERS, milliseconds * 0.15);
   report.phase(`${CALLERS} callers`, alone, milliseconds * 0.15);
   const capacity = (served(alone).length / (milliseconds * 0.15)) * 1000;
 
-  // What is refused costs little: only where nothing is, twice as much was not too much.
+  // Refusals are cheap: if nothing is refused, the load was not double the capacity.
   let factor = 2;
   let over = await client.atRate(factor * capacity, milliseconds);
   while (refused(over.answers).length === 0 && factor < MOST_FACTOR) {
@@ -46,7 +46,7 @@ export async function overload({ client, url, headers }: Pair, report: Report, m
   report.check(within(0.99, served(over.answers)) <= SERVED_MS, `Served calls took more than ${SERVED_MS} ms`);
   report.check(goodput > capacity / 4, 'In the overload hardly anything was served');
 
-  // Of what it could serve all that time, beside those who were refused and whoever else the machine works for.
+  // Share of the capacity that is still served, beside refusals and other work of the machine.
   const lasting = Math.min(capacity, goodput);
   const begun = performance.now();
   const calm = await client.atRate(lasting / 2, Math.max(milliseconds * 0.15, SHORTEST_MS));
@@ -70,12 +70,12 @@ export async function overload({ client, url, headers }: Pair, report: Report, m
     report.check(held.tooLarge > 0, 'Nobody was told that a body is too large');
     report.check(within(0.99, served(beside.answers)) <= SERVED_MS, 'Callers who hold on held up the others');
     const share = refused(beside.answers).length / beside.answers.length;
-    // Had they a connection to the database each, or a worker, hardly any other would have one.
+    // A connection to the database or a worker for each of them would leave hardly any.
     report.check(share < 0.2, `Beside callers who hold on, ${Math.round(share * 100)} % of the others were refused`);
   }
 }
 
-/** The database ended as by a crash, for so long. */
+/** Ends the database as by a crash, for a time. */
 export async function databaseAway({ client, postgres }: Pair, report: Report, away: number): Promise<void> {
   await postgres.end('immediate');
   const [without, health] = await Promise.all([
@@ -90,10 +90,10 @@ export async function databaseAway({ client, postgres }: Pair, report: Report, a
   await backToNormal(client, report, 'the database back', afterMs(away));
 }
 
-/** How long calls are looked at after what was wrong for so long is over. */
+/** How long calls are watched after a fault of this duration. */
 export const afterMs = (milliseconds: number) => Math.min(8_000, Math.max(SHORTEST_MS, milliseconds));
 
-/** Calls after what was wrong is over: within seconds none is refused any more. `milliseconds`: how long they are made. */
+/** Calls after a fault: none may be refused after some seconds. `milliseconds`: duration of the calls. */
 export async function backToNormal(client: Client, report: Report, name: string, milliseconds: number): Promise<void> {
   const begun = performance.now();
   const { answers } = await client.atRate(FEW, milliseconds);

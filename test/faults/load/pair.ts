@@ -1,4 +1,4 @@
-// What the proofs under load stand on: two processes behind a proxy, on a PostgreSQL of their own, with a company in it.
+// The setting of the load proofs: two processes behind a proxy, on a PostgreSQL of their own, with a company.
 import { operations } from '../../../bridges/operations.ts';
 import { exampleAccount, examples } from '../../helpers/examples.ts';
 import { roundRobin } from '../../helpers/round-robin.ts';
@@ -9,11 +9,11 @@ import { type OwnPostgres, type Supervised, standOn, startOwnPostgres, supervise
 import { Client } from './client.ts';
 import type { Report } from './report.ts';
 
-/** Small, so that 200 connections are more than the two processes let wait. */
-const POOL = { DATABASE_POOL: '5', DATABASE_QUEUE: '20' };
-/** Connections to the database that the two have together. */
+/** Small, so that 200 connections exceed the queues of both processes; one company may use all of it. */
+const POOL = { DATABASE_POOL: '5', COMPANY_CONNECTIONS: '5', DATABASE_QUEUE: '20' };
+/** Database connections of both processes together. */
 export const POOLED = 10;
-/** How long a call waits for one of them. */
+/** Time that a call waits for a connection. */
 export const WAIT_MS = 5_000;
 
 const READS = ['products.list', 'invoices.list', 'contacts.list', 'timeEntries.list'];
@@ -21,21 +21,21 @@ const READS = ['products.list', 'invoices.list', 'contacts.list', 'timeEntries.l
 export interface Pair {
   postgres: OwnPostgres;
   services: readonly Supervised[];
-  /** Where both are reached. */
+  /** The address of both. */
   url: string;
   account: number;
-  /** Of a key that may write. */
+  /** Of a read-write key. */
   headers: Record<string, string>;
-  /** Calls what it reads, and now and then writes. */
+  /** Mostly reads, some writes. */
   client: Client;
-  /** Reads alone. */
+  /** Only reads. */
   reader: Client;
 }
 
 export interface PairOptions {
-  /** Where the data of PostgreSQL are, if not with all that is temporary. */
+  /** PostgreSQL's data folder, if not in the temporary folder. */
   folder?: string;
-  /** Milliseconds after which a statement is given up. */
+  /** Statement timeout in milliseconds. */
   statementMs: number;
 }
 
@@ -59,8 +59,13 @@ export async function openPair(stack: AsyncDisposableStack, { folder, statementM
     return client;
   };
   return {
-    ...{ postgres, services, account, headers, url: `http://127.0.0.1:${port}` },
-    ...{ client: open(...READS, 'opportunities.move'), reader: open(...READS) },
+    postgres,
+    services,
+    account,
+    headers,
+    url: `http://127.0.0.1:${port}`,
+    client: open(...READS, 'opportunities.move'),
+    reader: open(...READS),
   };
 }
 
@@ -72,7 +77,7 @@ export function callOf(path: string): Call {
   return call;
 }
 
-/** Both processes are those that were started: nothing that happened has ended one. */
+/** Both processes are the original ones: nothing has ended them. */
 export function checkAlive({ services }: Pair, report: Report): void {
   for (const { starts, endedByItself } of services) {
     report.check(starts === 1, `A process ended by itself: ${endedByItself.join('\n')}`);

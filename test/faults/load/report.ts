@@ -1,9 +1,9 @@
-// What the answers of a phase come to: its row of figures, and what is out of its bounds.
+// The figures of a phase, and those that are out of bounds.
 import type { Answer } from '../once/proof.ts';
 
 const QUIET_MS = 1_000;
 
-/** The time that this share of the answers did not exceed, in milliseconds. */
+/** The percentile of the answers' times, in milliseconds. */
 export function within(share: number, answers: readonly Answer[]): number {
   const times = answers.map(({ ms }) => ms).sort((one, other) => one - other);
   return Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0);
@@ -12,7 +12,7 @@ export function within(share: number, answers: readonly Answer[]): number {
 export const served = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200);
 export const refused = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 503);
 
-/** When, after this moment, a second began in which nothing was refused; in milliseconds. */
+/** The time from this moment to the first second without refusals, in milliseconds. */
 export function quietAfter(begun: number, answers: readonly Answer[]): number {
   let quiet = 0;
   for (const at of refused(answers)
@@ -34,8 +34,8 @@ export class Report {
   readonly failures: string[] = [];
 
   /**
-   * A phase: its figures, and that nothing came of its calls but an answer or a refusal that says when to come again. 409: the
-   * same call, by its idempotency key, is still waiting.
+   * A phase: its figures; and its calls had only answers or refusals that say when to try again. 409: the same call, by its
+   * idempotency key, is still running.
    */
   phase(name: string, answers: readonly Answer[], milliseconds: number): void {
     const [good, busy] = [served(answers), refused(answers)];

@@ -1,4 +1,4 @@
-// A file system that is soon full: in memory, of a fixed size, for as long as a proof runs.
+// A small file system in memory, for a proof.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 
 export interface SmallDisk {
   folder: string;
-  /** Takes all the room that is left, again and again where some was given back. Answers how many bytes it has taken. */
+  /** Takes all free space, repeatedly as some is freed. Returns the number of bytes taken. */
   fill(): Promise<number>;
   /** Gives it back. */
   free(): Promise<void>;
 }
 
 /**
- * Mounts one, which is unmounted when the stack ends. Where this process may not mount, why: only root may, and many containers
- * do not let it.
+ * Mounts one, unmounted when the stack ends. Returns the reason if this process may not mount: only root may, and many containers
+ * forbid it.
  */
 export async function mountSmallDisk(stack: AsyncDisposableStack, megabytes: number): Promise<SmallDisk | string> {
   if (process.platform !== 'linux') return 'only Linux has a tmpfs';
@@ -28,7 +28,7 @@ export async function mountSmallDisk(stack: AsyncDisposableStack, megabytes: num
     const said = error instanceof Error ? error.message : String(error);
     return /^mount: .*/m.exec(said)?.[0] ?? said;
   }
-  // Lazily: whatever still has a file open there does not keep it in the way.
+  // Lazily: open files must not prevent it.
   stack.defer(() => void execFileSync('umount', ['-l', folder]));
   const ballast = join(folder, 'ballast');
   return {

@@ -1,4 +1,4 @@
-// Compares what was answered to the writers with the rows of their company.
+// Compares the answers to the writers with the rows of their company.
 import { Ids } from '../../../platform/ids.ts';
 import { ID_KEY, type Stand } from '../stand.ts';
 import { NEVER } from './never.ts';
@@ -19,13 +19,13 @@ export interface Comparison {
   /** The table of operations. */
   rows: (string | number)[][];
   /**
-   * By doors, calls whose answer that was read first was that of an earlier attempt: the service was ended between the commit
-   * and the answer, or the answer was not read.
+   * Calls by interface whose first received answer was a replay: the service ended between commit and answer, or the answer was not
+   * read.
    */
   late: Record<Doors, number>;
 }
 
-/** Compares what was answered with the rows; what does not fit is a violation. */
+/** Compares the answers with the rows; differences are violations. */
 export async function compare(proof: Proof, stand: Stand, account: number): Promise<Comparison> {
   const ids = new Ids([ID_KEY]);
   const keys = await byMark(
@@ -33,7 +33,7 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
     account,
     `select key as mark, case when answer is null then 0 else 1 end as id from idempotency_records where account_id = $1`,
   );
-  // The attempts that wrote, however many records each touched.
+  // The attempts that wrote, counted once each.
   const audits = await byMark(
     stand,
     account,
@@ -102,7 +102,7 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
   }
   return { rows, late };
 
-  /** How many times this call changed its opportunity; a move to where it was changes nothing. */
+  /** How many times this call changed its opportunity; a move to the same stage changes nothing. */
   async function changed({ mark, operation, answer }: Done): Promise<number> {
     let told = answer;
     if (told === undefined) {

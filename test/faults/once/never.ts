@@ -1,6 +1,6 @@
-// What no row of a company may tell, whatever happened to its writes.
+// Invariants of a company's rows, whatever happened to its writes.
 
-/** Rows that must not be there: what a query finds is a violation, in its words. */
+/** Queries that must find nothing; their rows describe violations. */
 export const NEVER: Readonly<Record<string, string>> = {
   'two contacts have one e-mail': `select email_key from contacts where account_id = $1 and email_key is not null group by 1 having count(*) > 1`,
   'two clients have one tax id': `select tax_key from clients where account_id = $1 and tax_key is not null group by 1 having count(*) > 1`,

@@ -1,4 +1,4 @@
-// Calls that write, each sent until it is answered, and what came of them.
+// Writing calls, each sent until it is answered, and their outcomes.
 import { setTimeout as wait } from 'node:timers/promises';
 import { IDEMPOTENCY_ARGUMENT, toolNamed } from '../../../bridges/mcp/tools.ts';
 import { toolCall } from '../../oauth/application.ts';
@@ -6,43 +6,43 @@ import { type Call, callsOf, headersOf, resultOf, statusOf } from '../doors.ts';
 import type { Random } from '../random.ts';
 import type { Write } from './writes.ts';
 
-/** What an attempt may take before the writer sends it again. */
+/** Timeout of an attempt. */
 const PATIENCE_MS = 20_000;
-/** A call that is not answered in so long counts as not served. */
+/** A call without answer for so long counts as not served. */
 export const LIMIT_MS = 120_000;
 
-/** The doors that a writer calls by: the connector alone, the others alone, or all. */
+/** The interfaces that a writer uses: only the connector, only the others, or all. */
 export type Doors = 'connector' | 'others' | 'all';
 
-/** How an attempt was answered. */
+/** The answer to an attempt. */
 export interface Answer {
   status: number;
   ms: number;
-  /** When it may be tried again, in seconds, as the answer says it: in a header, by the connector in words. */
+  /** Seconds to wait before another attempt: from a header, or from the connector's text. */
   retryAfter: string | undefined;
   text: string;
-  /** When it came, by `performance.now()`. */
+  /** Time of the answer by `performance.now()`. */
   at: number;
 }
 
 interface Told extends Answer {
-  /** The operation's answer, the same by every door. */
+  /** The operation's answer, equal through every interface. */
   value: string;
-  /** Whether the answer says that it is an earlier one; the connector's do not tell. */
+  /** Whether the answer is marked as a replay; the connector's are not. */
   replayed: boolean | undefined;
   attempt: number;
 }
 
-/** A call and what came of it. */
+/** A call and its outcome. */
 export interface Done extends Write {
   doors: Doors;
-  /** As JSON; undefined when the writer gave up. */
+  /** JSON; undefined if the writer gave up. */
   answer: string | undefined;
-  /** The attempt that was answered first. */
+  /** The first answered attempt. */
   attempt?: number | undefined;
 }
 
-/** What the attempts by some doors came to. */
+/** Counts of attempts by interface. */
 export interface Counts {
   acknowledged: number;
   attempts: number;
@@ -57,15 +57,15 @@ export class Proof {
   readonly done: Done[] = [];
   readonly violations: string[] = [];
   readonly counts: Record<Doors, Counts> = { connector: noCounts(), others: noCounts(), all: noCounts() };
-  /** Told of every answer. */
+  /** Called with every answer. */
   onAnswer: (answer: Answer) => void = () => {};
-  /** Answers that were right and said to be earlier ones, or came to a call that was acknowledged before. */
+  /** Right answers that were marked as replays or came to an acknowledged call. */
   replays = 0;
   readonly #url: () => string;
   readonly #headers: Record<string, string>;
   #attempts = 0;
 
-  /** `url`: where the service is now. `headers`: the two of a key that may write. */
+  /** `url`: the current address of the service. `headers`: those of a read-write key. */
   constructor(url: () => string, headers: Record<string, string>) {
     this.#url = url;
     this.#headers = headers;
@@ -88,7 +88,7 @@ export class Proof {
     const headers: Record<string, string> = {
       ...headersOf(call, { key: this.#headers }),
       ...(!isConnector(call) && { 'x-idempotency-key': write.mark }),
-      // Rows of the audit say by it which call wrote them, and which attempt.
+      // Audit rows have it, and so name the call and the attempt that wrote.
       'x-request-id': `${write.mark}.${attempt}`,
     };
     const begun = performance.now();
@@ -111,7 +111,7 @@ export class Proof {
     }
   }
 
-  /** Sends a call until it is answered, or given up. `patient`: it is never given up, and no answer is left unread. */
+  /** Sends a call until it is answered or given up. `patient`: never gives up and reads every answer. */
   async perform(write: Write, random: Random, doors: Doors, { patient = false } = {}): Promise<Done> {
     const name = `${write.operation.path} ${write.mark}`;
     const counts = this.counts[doors];
@@ -146,7 +146,7 @@ export class Proof {
     return this.#end({ ...write, doors, answer: undefined });
   }
 
-  /** An acknowledged call once more: the same answer, said to be one. */
+  /** Repeats an acknowledged call: the same answer, marked as a replay. */
   async again(write: Write, answer: string, random: Random, doors: Doors): Promise<void> {
     const told = await this.send(write, random, doors);
     if (told?.status !== 200) return;
@@ -164,7 +164,7 @@ export class Proof {
 
 const isConnector = ({ door }: Call) => door.startsWith('MCP');
 
-/** The call by each of these doors; by the connector the key is an argument. IDEM-01 */
+/** The call through each of these interfaces; the connector takes the key as an argument. IDEM-01 */
 function callsBy(doors: Doors, { operation, input, mark }: Write): Call[] {
   const others = callsOf(operation, input).filter((call) => !isConnector(call));
   const body = JSON.stringify(toolCall(operation.tool, { ...input, [IDEMPOTENCY_ARGUMENT]: mark }));
@@ -173,21 +173,23 @@ function callsBy(doors: Doors, { operation, input, mark }: Write): Call[] {
   return doors === 'connector' ? [connector] : others;
 }
 
-/** What the operation answered, as JSON, out of its door's wrapping. */
+/** The operation's answer as JSON, without its interface's wrapping. */
 function toldBy(call: Call, { operation }: Write, { status, headers }: Response, text: string) {
   const replayed = headers.get('idempotent-replayed') === 'true';
+  // With `existente`, which REST gives in a header.
+  const own = (answer: { data?: unknown } | undefined) => (operation.existing ? answer?.data : answer);
   if (!isConnector(call)) {
     if (status !== 200) return { status, value: '', replayed };
     const body = JSON.parse(text);
-    return { status, value: JSON.stringify(call.door === 'tRPC' ? body.result.data.json : body.data), replayed };
+    return { status, value: JSON.stringify(call.door === 'tRPC' ? own(body.result.data.json) : body.data), replayed };
   }
   const none = { value: '', replayed: undefined };
   if (status !== 200) return { status, ...none };
   const result = resultOf(text);
-  // A message that the protocol refuses; nothing here is one.
+  // A JSON-RPC error; no call here causes one.
   if (!result) return { status: 500, ...none };
   if (result.isError) return { status: statusOf(result), ...none };
   const { structuredContent } = result;
-  const value = toolNamed(operation.tool)?.wrapped ? structuredContent?.data : structuredContent;
+  const value = toolNamed(operation.tool)?.wrapped ? structuredContent?.data : own(structuredContent);
   return { status, value: JSON.stringify(value), replayed: undefined };
 }

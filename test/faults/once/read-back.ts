@@ -1,4 +1,4 @@
-// Reads what was acknowledged back by the API, and sends it once more.
+// Reads acknowledged writes through the API and repeats their calls.
 import type { Random } from '../random.ts';
 import { inParallel } from '../stand.ts';
 import type { Proof } from './proof.ts';
@@ -12,7 +12,7 @@ const READ: Readonly<Record<string, (id: unknown) => string>> = {
   'invoices.create': (id) => `/invoices/${id}`,
 };
 
-/** Reads what was answered back by the API, and sends each call once more, by any door. Answers how many. */
+/** Reads what was acknowledged through the API, and repeats each call through any interface. Returns their number. */
 export async function readBack(
   proof: Proof,
   url: string,

@@ -1,5 +1,4 @@
-// What the proof of exactly-once writes: for every operation that writes, inputs that carry a mark of their own, and where
-// the mark has to be found afterwards.
+// Inputs for every writing operation with a unique mark, and where the mark is found afterwards.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Operation, operations } from '../../../bridges/operations.ts';
 import type { Kind } from '../../../platform/ids.ts';
@@ -9,22 +8,22 @@ import type { FileRecord } from '../../helpers/world.ts';
 import { Random } from '../random.ts';
 import type { Doors, Proof } from './proof.ts';
 
-/** Every operation that writes. */
+/** Every writing operation. */
 export const writes = operations.filter(({ write }) => write);
 
 /** One call, which may be sent many times. */
 export interface Write {
   operation: Operation;
-  /** Its idempotency key, and the text that stands in what it writes. */
+  /** Its idempotency key, and the text in what it writes. */
   mark: string;
   input: Input;
-  /** The opportunity that it changes; a text in the input, as in a path, so that it is the same call by every door. IDEM-01 */
+  /** The opportunity that it changes. A text, as in a path, so that the call is the same through every interface. IDEM-01 */
   opportunity?: number;
-  /** It names a contact that others name too, so that its own mark may be nowhere. */
+  /** It names a contact that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
 
-/** Where what an operation creates holds its mark. */
+/** The columns with the mark, by operation. */
 export const CREATED: Readonly<Record<string, { table: string; column: string; kind: Kind }>> = {
   'contacts.create': { table: 'contacts', column: 'name', kind: 'contact' },
   'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
@@ -40,17 +39,22 @@ const SHARED = 5;
 export const records: readonly FileRecord[] = [
   ...exampleRecords,
   ...[...OPPORTUNITIES.toClose, ...OPPORTUNITIES.toMove].map((id) => ({
-    ...{ coleccion: 'oportunidades', ref: `o${id}`, id, titulo: `Oportunidad ${id}`, funnel: 'ventas', etapa: 'nueva' },
+    coleccion: 'oportunidades',
+    ref: `o${id}`,
+    id,
+    titulo: `Oportunidad ${id}`,
+    funnel: 'ventas',
+    etapa: 'nueva',
     fecha_creacion: '2026-02-01 10:00:00',
   })),
 ];
 
-/** One of those who write: what it makes next depends on its seed and, for invoices, on what was answered to it. */
+/** A writer. Its calls depend on its seed and, for invoices, on its answers. */
 class Writer {
   readonly #random: Random;
   readonly #name: string;
   #made = 0;
-  /** Its delivery notes of one client that are in no invoice of its own. */
+  /** Its delivery notes of one client that it has not invoiced. */
   readonly #notes: unknown[] = [];
 
   constructor(name: string, random: Random) {
@@ -58,7 +62,7 @@ class Writer {
     this.#random = random;
   }
 
-  /** The next call of this operation. Throws for one that this file knows no inputs for. */
+  /** The next call of this operation. Throws for an operation without inputs here. */
   next(operation: Operation): Write {
     const mark = `${this.#name}-${++this.#made}`;
     const shared = this.#random.chance(0.2);
@@ -67,7 +71,7 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
-  /** What was answered to a call. */
+  /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
   }
@@ -80,8 +84,13 @@ class Writer {
     'opportunities.create': (mark, shared) => ({
       input: {
         datos: {
-          ...{ funnel_fk: 2301, etapa_fk: this.#random.pick([2311, 2312]), canal_fk: 2401, descripcion: mark },
-          ...{ email_contacto: this.#email(`o-${mark}`, shared), persona_contacto: 'Nuria', empresa: 'Nueva SL' },
+          funnel_fk: 2301,
+          etapa_fk: this.#random.pick([2311, 2312]),
+          canal_fk: 2401,
+          descripcion: mark,
+          email_contacto: this.#email(`o-${mark}`, shared),
+          persona_contacto: 'Nuria',
+          empresa: 'Nueva SL',
         },
       },
     }),
@@ -123,7 +132,7 @@ class Writer {
     }),
   };
 
-  /** An amount of two decimals. */
+  /** An amount with two decimals. */
   #cents = () => this.#random.int(1, 100_000) / 100;
 
   #email = (mark: string, shared: boolean) =>
@@ -137,15 +146,18 @@ class Writer {
 
   #lines = () =>
     Array.from({ length: this.#random.int(1, 4) }, () => ({
-      ...{ cantidad: this.#random.int(1, 500) / 100, importe_unitario: this.#cents(), descripcion: 'Línea' },
-      ...{ iva: this.#random.pick([0, 4, 10, 21]), descuento: this.#random.pick([0, 0, 12.5]) },
+      cantidad: this.#random.int(1, 500) / 100,
+      importe_unitario: this.#cents(),
+      descripcion: 'Línea',
+      iva: this.#random.pick([0, 4, 10, 21]),
+      descuento: this.#random.pick([0, 0, 12.5]),
       ...(this.#random.chance(0.7) && { articulo_fk: this.#random.pick([2201, 2202]) }),
     }));
 }
 
 const CLIENT = { id: 1901 };
 
-/** Who writes: what they make follows from seed and index. `patient`: they wait for every answer and give up none. */
+/** The writers; their calls follow from seed and index. `patient`: they wait for every answer and give up none. */
 export interface WriterOptions {
   seed: number;
   index: number;
@@ -153,7 +165,7 @@ export interface WriterOptions {
   patient?: boolean;
 }
 
-/** Writes until `over`, one call after the other. */
+/** Writes until `over`, one call after another. */
 export async function keepWriting(proof: Proof, options: WriterOptions, over: AbortSignal): Promise<void> {
   const { seed, index, doors, patient = false } = options;
   const random = new Random(seed, index);

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { startServer, TestClock } from '../../helpers/world.ts';
+import { type Company, startServer, TestClock } from '../../helpers/world.ts';
 
 const clock = new TestClock('2026-05-10T10:00:15Z');
 const server = await startServer({ clock });
@@ -12,6 +12,7 @@ test('[TEN-01] the company of the key, and what the key may do', async () => {
   expect(status).toBe(200);
   expect(body.data).toEqual({
     ...cuenta,
+    emision_automatica: false,
     permisos: ['svc.read', 'svc.write'],
     cuota: { limite: 1200, restante: 1199, reinicio: 45 },
   });
@@ -22,6 +23,12 @@ test('[TEN-01] the company of the key, and what the key may do', async () => {
     stock_multiformato: false,
     permisos: ['svc.read'],
   });
+});
+
+test('[ISS-01] whether renewals are issued by themselves is off until the company says so', async () => {
+  const shown = async (acme: Company) => (await acme.get('/account')).body.data.emision_automatica;
+  expect(await shown(await server.company([], { cuenta: { emision_automatica: null } }))).toBe(false);
+  expect(await shown(await server.company([], { cuenta: { emision_automatica: true } }))).toBe(true);
 });
 
 test('[LIM-01] the quota is what this very call left, as the headers say', async () => {

@@ -207,7 +207,7 @@ test('[TEN-01] another company’s product is not found, and its reservations ar
   expect((await other.get(`/products/${own}/availability`, range)).body.data.minimo_disponible).toBe(100);
 });
 
-// The same said again the slow way: every line looked at for every day, in whole hundredths.
+// The same computed naively: every line for every day, in whole hundredths.
 test('[DLV-06] [DLV-04] [DLV-05] every day of generated documents is what a look at each line finds', async () => {
   const date = (offset: number) => Temporal.PlainDate.from('2026-01-20').add({ days: offset }).toString();
   const span = fc

@@ -84,15 +84,16 @@ test('[OPP-03] a new contact is created, and its id read back', async () => {
   expect((await acme.get('/crm/contacts', { busqueda: 'sanz' })).body.data.total_contactos).toBe(1);
 });
 
-test('[OPP-03] without a name it takes the company’s, or else the e-mail’s local part', async () => {
+test('[OPP-03] [W-12] without a name it takes the company’s, or else the e-mail’s local part, or else the mobile', async () => {
   const acme = await server.company();
   const nameOf = async (datos: object) => (await read(acme, (await create(acme, datos)).body.data)).nombre;
   expect(await nameOf({ nombre: 'Solo' })).toBe('Solo');
   expect(await nameOf({ empresa: 'Sola SL', email: 'a@sola.es' })).toBe('Sola SL');
   expect(await nameOf({ email: 'solo.correo@x.es' })).toBe('solo.correo');
+  expect(await nameOf({ movil: '600 11 22 33' })).toBe('600 11 22 33');
 });
 
-test('[OPP-03] an existing one, by e-mail or else by the mobile beside it, is answered as it is', async () => {
+test('[OPP-03] [W-03] [W-12] an existing one, by e-mail or else by mobile, is answered as it is', async () => {
   const acme = await server.company([
     contact('Por móvil', { id: 31, movil: '+34 600 11 22 33' }),
     contact('Por correo', { id: 32, email: 'Lola@Example.com' }),
@@ -104,16 +105,58 @@ test('[OPP-03] an existing one, by e-mail or else by the mobile beside it, is an
   };
   expect(await resolve({ email: 'LOLA@example.com', movil: '600112233' })).toEqual(['true', 'Por correo']);
   expect(await resolve({ email: 'nadie@example.com', movil: '0034600112233' })).toEqual(['true', 'Por móvil']);
+  expect(await resolve({ movil: '600112233' })).toEqual(['true', 'Por móvil']);
   expect(await count(acme)).toBe(3);
-  // A mobile alone is no identity.
-  expect(await resolve({ movil: '600112233' })).toEqual([null, 'Otra']);
-  expect(await resolve({ movil: '600112233' })).toEqual([null, 'Otra']);
-  expect(await count(acme)).toBe(5);
+  expect(await resolve({ movil: '600112244' })).toEqual([null, 'Otra']);
+  expect(await resolve({ movil: '+34 600 112 244' })).toEqual(['true', 'Otra']);
+  // Names are not unique, and a mobile without digits does not count.
+  for (const datos of [{}, {}, { movil: '-' }, { movil: '-' }]) expect(await resolve(datos)).toEqual([null, 'Otra']);
+  expect(await count(acme)).toBe(8);
 });
 
-test('[OPP-03] parallel calls with one new e-mail create one contact', async () => {
+test('[W-11] an e-mail is trimmed and of any script; a domain is the same in letters and in xn--', async () => {
+  const acme = await server.company([contact('Eñe', { email: ' x@Ñandu.es ' })]);
+  const resolve = async (email: string) => {
+    const { status, headers, body } = await create(acme, { email });
+    expect([email, status]).toEqual([email, 200]);
+    const { contactos } = (await acme.get('/crm/contacts', { email: email.trim() })).body.data;
+    expect(contactos).toEqual([await read(acme, body.data)]);
+    return [headers.get('x-existing'), contactos[0].email];
+  };
+  const decomposed = 'x@ñandu.es'.normalize('NFD');
+  for (const email of ['x@ñandu.es', ' X@ÑANDU.ES\t', 'x@xn--andu-fqa.es', decomposed]) {
+    expect(await resolve(email)).toEqual(['true', 'x@Ñandu.es']);
+  }
+  expect(await resolve('  josé.peña@correo.es ')).toEqual([null, 'josé.peña@correo.es']);
+  expect(await resolve('JOSÉ.PEÑA@correo.es'.normalize('NFD'))).toEqual(['true', 'josé.peña@correo.es']);
+  expect(await resolve('Ventas@xn--caf-dma.example')).toEqual([null, 'Ventas@xn--caf-dma.example']);
+  expect(await resolve('ventas@café.example')).toEqual(['true', 'Ventas@xn--caf-dma.example']);
+  expect(await resolve('用户@例子.广告')).toEqual([null, '用户@例子.广告']);
+  expect(await count(acme)).toBe(4);
+});
+
+test('[W-11] one stored under its domain in xn-- is found by either form', async () => {
+  const acme = await server.company([contact('Antes', { id: 5, email: 'x@xn--andu-fqa.es' })]);
+  await server.service.database.transaction(acme.id, { write: true }, (db) =>
+    db
+      .updateTable('contacts')
+      .set({ email_key: 'x@xn--andu-fqa.es' })
+      .where('account_id', '=', acme.id)
+      .where('id', '=', 5)
+      .execute(),
+  );
+  for (const email of ['x@ñandu.es', 'x@xn--andu-fqa.es']) {
+    expect(names((await acme.get('/crm/contacts', { email })).body)).toEqual(['Antes']);
+    expect((await create(acme, { email })).headers.get('x-existing')).toBe('true');
+  }
+});
+
+test.for([
+  { what: 'e-mail', forms: ['a@ñu.es', 'A@xn--u-qga.es'].map((email) => ({ email })) },
+  { what: 'mobile', forms: ['600112233', '+34 600 112 233'].map((movil) => ({ movil })) },
+])('[OPP-03] [W-12] parallel calls with one new $what create one contact', async ({ forms }) => {
   const acme = await server.company();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(acme, { email: 'a@b.es' })));
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create(acme, forms[index % 2] ?? {})));
   expect(new Set(answers.map(({ body }) => body.data)).size).toBe(1);
   expect(answers.filter(({ headers }) => headers.get('x-existing') === null)).toHaveLength(1);
   expect(await count(acme)).toBe(1);
@@ -131,26 +174,29 @@ test('[IDEM-01] a replay answers all of the first answer, X-Existing included', 
     return [first, second].map(({ headers }) => headers.get('x-existing'));
   };
   expect(await twice({ email: 'eva@x.es' }, 'a')).toEqual(['true', 'true']);
-  // The replay is of the call that created it.
+  // The replay belongs to the call that created the contact.
   expect(await twice({ email: 'nueva@x.es' }, 'b')).toEqual([null, null]);
   expect(await twice({ nombre: 'Leo' }, 'c')).toEqual([null, null]);
   expect(await count(acme)).toBe(3);
 });
 
-test('[ENV-02] [ENV-03] with neither name, company nor e-mail: 400 that names the three', async () => {
+test('[ENV-02] [ENV-03] [W-12] with nothing of whom it is: 400 that names what it may be', async () => {
   const acme = await server.company();
-  for (const datos of [{}, { movil: '600112233' }, { nombre: ' ', empresa: '', email: '' }, { nombre: null }]) {
+  for (const datos of [{}, { movil: ' ' }, { nombre: ' ', empresa: '', email: '' }, { nombre: null }]) {
     const { status, body } = await create(acme, datos);
     expect(status).toBe(400);
-    expect(body.errorMsg).toBe('Hace falta al menos uno de datos.nombre, datos.empresa, datos.email');
+    expect(body.errorMsg).toBe('Hace falta al menos uno de datos.nombre, datos.empresa, datos.email, datos.movil');
     expect(body.data.map(({ campo }: { campo: string }) => campo)).toEqual([
       'datos.nombre',
       'datos.empresa',
       'datos.email',
+      'datos.movil',
     ]);
   }
   expect((await acme.post('/crm/contacts', {})).body.data).toMatchObject([{ campo: 'datos' }]);
-  expect((await create(acme, { email: 'no es correo' })).body.data).toMatchObject([{ campo: 'datos.email' }]);
+  for (const email of ['no es correo', 'x@', '@ñandu.es', 'x@y@z.es', 'x@ñandu..es', 'x@.es', 'x@a,b.es']) {
+    expect((await create(acme, { email })).body.data, email).toMatchObject([{ campo: 'datos.email' }]);
+  }
   expect(await count(acme)).toBe(0);
 });
 

@@ -160,7 +160,7 @@ test('[TEN-01] another company’s ids are not found', async () => {
 });
 
 test('[DATE-02] a day that begins twice begins the first time', async () => {
-  // In Havana, one o'clock of this night is midnight again.
+  // In Havana this night has midnight twice: one o'clock is midnight again.
   await using cuban = await startServer({ clock: new TestClock('2026-11-01T04:30:00Z') });
   const acme = await cuban.company(records, { cuenta: { zona_horaria: 'America/Havana' } });
   await acme.post('/crm/opportunities', { datos: { funnel_fk: 1, etapa_fk: 1, descripcion: 'Trasnochada' } });

@@ -96,7 +96,7 @@ test('moves at once follow each other: each starts where another ended', async (
   expect(steps.filter(([from]) => from === 'Nuevo')).toHaveLength(1);
   const changes = steps.filter(([from, to]) => from !== to).length;
   expect((await stored(acme)).version).toBe(1 + changes);
-  // What left a stage had come to it.
+  // A move that left a stage also arrived at one.
   for (const stage of ['Visita', 'Oferta']) {
     const came = steps.filter(([from, to]) => to === stage && from !== stage).length;
     const left = steps.filter(([from, to]) => from === stage && to !== stage).length;

@@ -122,7 +122,7 @@ test('[OPP-03] the contact is found by e-mail or mobile, or created', async () =
   };
   expect(await contactOf({ email_contacto: 'LOLA@example.com', movil_contacto: '600112233' })).toBe(32);
   expect(await contactOf({ email_contacto: 'otra@example.com', movil_contacto: '0034600112233' })).toBe(31);
-  expect(await contactOf({ movil_contacto: '600112233' })).toBeNull();
+  expect(await contactOf({})).toBeNull();
   expect(await contactOf({ contacto_fk: 33, email_contacto: 'lola@example.com' })).toBe(33);
   const created = await contactOf({
     email_contacto: 'nuevo@empresa.es',
@@ -140,9 +140,41 @@ test('[OPP-03] the contact is found by e-mail or mobile, or created', async () =
   ]);
 });
 
-test('[OPP-03] parallel calls with one new e-mail create one contact', async () => {
+test('[W-12] [OPP-02] what is known of a lead without an e-mail is kept', async () => {
+  const acme = await server.company([
+    ...crm,
+    { coleccion: 'contactos', ref: 'm', id: 31, nombre: 'Por móvil', email: 'm@x.es', movil: '+34 600 11 22 33' },
+  ]);
+  const contactOf = async (more: object) => {
+    const { body } = await create(acme, more);
+    const { opportunities, contacts } = await stored(acme);
+    const contact = opportunities.find(({ id }) => id === body.data)?.contact_id;
+    return contacts.find(({ id }) => id === contact);
+  };
+  expect(await contactOf({ movil_contacto: '600112233' })).toMatchObject({ id: 31, name: 'Por móvil', version: 1 });
+  expect(await contactOf({ movil_contacto: '600112233', persona_contacto: 'Otra', email_contacto: '' })).toMatchObject({
+    id: 31,
+  });
+  const nuria = await contactOf({ movil_contacto: '611 000 111', persona_contacto: 'Nuria', empresa: 'Empresa SA' });
+  expect(nuria).toMatchObject({ name: 'Nuria', company: 'Empresa SA', email: '', mobile: '611 000 111' });
+  expect((await contactOf({ movil_contacto: '+34611000111' }))?.id).toBe(nuria?.id);
+  expect(await contactOf({ movil_contacto: '622 000 111' })).toMatchObject({ name: '622 000 111' });
+  const leo = await contactOf({ persona_contacto: 'Leo' });
+  expect(leo).toMatchObject({ name: 'Leo', company: '', mobile: '' });
+  // Names are not unique.
+  expect((await contactOf({ persona_contacto: 'Leo' }))?.id).not.toBe(leo?.id);
+  expect(await contactOf({ empresa: 'Sola SL' })).toMatchObject({ name: 'Sola SL', company: 'Sola SL' });
+  // A contact given by id is used.
+  expect(await contactOf({ contacto_fk: 31, movil_contacto: '699999999' })).toMatchObject({ id: 31 });
+  expect((await stored(acme)).contacts).toHaveLength(6);
+});
+
+test.for([
+  { what: 'e-mail', lead: { email_contacto: 'a@b.es' } },
+  { what: 'mobile', lead: { movil_contacto: '600112233' } },
+])('[OPP-03] [W-12] parallel calls with one new $what create one contact', async ({ lead }) => {
   const acme = await server.company(crm);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(acme, { email_contacto: 'a@b.es' })));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => create(acme, lead)));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   const { opportunities, contacts } = await stored(acme);
   expect(opportunities).toHaveLength(20);
@@ -177,8 +209,13 @@ test('[CLO-01] [CLO-04] winning sets the closing date, in the local time of the 
     valor_cierre: 99,
   });
   expect(reopened.body.data).toMatchObject({ resultado: 'abierta', fecha_cierre: '', motivo: '' });
+  // Whatever the key was used for.
+  for (const fecha_cierre of ['2026-02-30', 7, {}]) {
+    const again = await acme.put(`/crm/opportunities/${id}/close`, { resultado: 'abierta', fecha_cierre });
+    expect(again.body.data).toMatchObject({ resultado: 'abierta', fecha_cierre: '' });
+  }
   const { opportunities } = await stored(acme);
-  expect(opportunities).toMatchObject([{ state: 'open', closed_at: null, closing_value: 99, version: 4 }]);
+  expect(opportunities).toMatchObject([{ state: 'open', closed_at: null, closing_value: 99, version: 7 }]);
 });
 
 test('[CLO-02] reason and comments only with a loss; winning or reopening clears them', async () => {

@@ -23,8 +23,15 @@ const records: FileRecord[] = [
   { coleccion: 'clientes', ref: 'bar', nombre_fiscal: 'Bar', rgpd: { comunicaciones_email: true } },
   { coleccion: 'estados_proyecto', ref: 'obra', titulo: 'En obra' },
   {
-    ...{ coleccion: 'proyectos', ref: 'p', id: 10, numero: '26-001', descripcion: 'Reforma' },
-    ...{ cliente: 'bar', estado: 'obra', presupuesto_coste: 100, presupuesto_venta: 200.5 },
+    coleccion: 'proyectos',
+    ref: 'p',
+    id: 10,
+    numero: '26-001',
+    descripcion: 'Reforma',
+    cliente: 'bar',
+    estado: 'obra',
+    presupuesto_coste: 100,
+    presupuesto_venta: 200.5,
   },
   { coleccion: 'proyectos', ref: 'q', id: 11, numero: '26-002', descripcion: 'Nave' },
   note('enero', '2026-01-31', 1),
@@ -62,7 +69,7 @@ test('[TSK-01] its tasks and the overdue ones, the deleted left out, as the list
     task('de otro', { fecha_prevista_fin: '2026-01-01', proyecto: 'q' }),
     task('de nadie', { fecha_prevista_fin: '2026-01-01', proyecto: null }),
   ]);
-  // Whatever the dates: they bound the economics.
+  // Independent of the dates, which only limit the economics.
   for (const query of [{}, { fecha_inicio: '2026-06-01', fecha_fin: '2026-06-30' }]) {
     const { proyecto } = (await acme.get('/projects/10', query)).body.data;
     expect(proyecto).toMatchObject({ num_tareas: 4, tareas_vencidas: 1 });

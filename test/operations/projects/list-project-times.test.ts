@@ -8,7 +8,11 @@ afterAll(() => server.stop());
 
 const clock = (local: string) => ({ fecha: local.slice(0, 10), hora: local.slice(11), metodo: 'app' });
 const entry = (from: string, to: string | null, more: object): FileRecord => ({
-  ...{ coleccion: 'fichajes', ref: from, empleado: 'ana', entrada: clock(from), salida: to && clock(to) },
+  coleccion: 'fichajes',
+  ref: from,
+  empleado: 'ana',
+  entrada: clock(from),
+  salida: to && clock(to),
   ...more,
 });
 const records: FileRecord[] = [
@@ -22,7 +26,7 @@ const records: FileRecord[] = [
   entry('2026-02-03 08:00', '2026-02-03 08:20', { tarea: 'borrada' }),
   entry('2026-02-04 08:00', '2026-02-04 08:20', { proyecto: 'p', tarea: 'lijar' }),
   entry('2026-02-05 08:00', null, { proyecto: 'p' }),
-  // Another project's, and no project's.
+  // Of another project, and of none.
   entry('2026-02-06 08:00', '2026-02-06 09:00', { proyecto: 'q', tarea: 'lijar' }),
   entry('2026-02-07 08:00', '2026-02-07 09:00', {}),
 ];
@@ -38,7 +42,7 @@ test('[PRJ-01] [FIC-02] [FIC-03] the project’s entries and its tasks’, and t
   const acme = await server.company(records);
   const data = await times(acme);
   expect(data).toEqual({
-    // 7 h 50 min and three times 20 min: 8.83, where the rounded ones add up to 8.82.
+    // 7 h 50 min and three times 20 min: 8.83, although the rounded ones add up to 8.82.
     total_horas: 8.83,
     total_fichajes: 5,
     pagina: 1,

@@ -1,9 +1,9 @@
-// What a company sold, bought and worked, summed slowly and exactly over the records of its account file: a second opinion
-// for the reports that SQL computes. And companies whose documents and shifts are dense enough to be worth summing.
+// Sales, purchases and hours of a company summed naively and exactly over its account file, as a reference for the reports that
+// SQL computes. And random companies with enough documents and shifts.
 import fc from 'fast-check';
 import type { FileRecord } from '../../helpers/world.ts';
 
-/** Decimals are integers: millionths of what the file says. */
+/** Decimals are integers: millionths. */
 const millionths = (value: unknown): bigint =>
   BigInt(
     Number(value ?? 0)
@@ -37,7 +37,7 @@ export interface Shift {
   project: string | null;
   /** Millionths of a second. */
   worked: bigint;
-  /** Millionths of a second at millionths of an amount per hour. */
+  /** Cost: millionths of a second times millionths of an amount per hour. */
   staff: bigint;
   machine: bigint;
 }
@@ -52,7 +52,7 @@ export interface Books {
 const textOr = <T>(value: unknown, otherwise: T) => (typeof value === 'string' ? value : otherwise);
 const listOf = (value: unknown): FileRecord[] => (Array.isArray(value) ? value : []);
 
-/** PRJ-01, PRJ-02 by the letter, over the records. */
+/** PRJ-01 and PRJ-02 computed from the records. */
 export function booksOf(records: readonly FileRecord[]): Books {
   const byCollection = Map.groupBy(records, ({ coleccion }) => coleccion);
   const all = (coleccion: string) => byCollection.get(coleccion) ?? [];
@@ -120,7 +120,7 @@ export function booksOf(records: readonly FileRecord[]): Books {
   };
 }
 
-/** A part of the books: what passes, and what falls within the days, both included. */
+/** Entries of the books that `passes` accepts, within the days (inclusive). */
 export function part(
   books: Books,
   from: string,
@@ -138,7 +138,7 @@ export const totalsOf = (lines: readonly Line[]) => ({
   num_documentos: new Set(lines.map(({ document }) => document)).size,
 });
 
-/** The `economico` block of a part of the books. */
+/** The `economico` block of these entries. */
 export function economicsOf({ sales, purchases, shifts }: Books) {
   const ventas = plus(sales.map(({ cents }) => cents));
   const compras = plus(purchases.map(({ cents }) => cents));
@@ -157,7 +157,7 @@ export function economicsOf({ sales, purchases, shifts }: Books) {
   };
 }
 
-/** The months that a range touches, `YYYY-MM`. */
+/** The months of a range, `YYYY-MM`. */
 export function monthsOf(from: string, to: string): string[] {
   const months = [];
   for (let month = from.slice(0, 7); month <= to.slice(0, 7); ) {
@@ -168,14 +168,14 @@ export function monthsOf(from: string, to: string): string[] {
 }
 
 const EPOCH = Temporal.PlainDate.from('2025-09-20');
-/** Days from September 2025 to February 2026, a clock change among them; around the turns of months more often. */
+/** Days from September 2025 to February 2026, with a clock change; more often near the turns of months. */
 export const busyDay = fc
   .oneof(fc.integer({ min: 0, max: 150 }), fc.constantFrom(10, 11, 35, 36, 37, 41, 42, 71, 102, 103))
   .map((days) => EPOCH.add({ days }).toString());
 
 /**
- * A small company at work: projects and tasks (one without a project), contracts that follow and overlap each other, night
- * shifts and open ones, notes, invoices of them and of other things, purchases; with months in which nothing happens.
+ * A small company: projects and tasks (one without a project), successive and overlapping contracts, night shifts and open
+ * ones, notes, invoices with and without notes, purchases; and months without activity.
  */
 export const busyCompany = fc.gen().map((gen): FileRecord[] => {
   const pick = <T>(...values: T[]): T => values[gen(fc.nat, { max: values.length - 1 })] as T;
@@ -243,20 +243,25 @@ export const busyCompany = fc.gen().map((gen): FileRecord[] => {
       14,
       (index): FileRecord => {
         const fecha = day();
-        // From the afternoon on, an exit within twelve hours may be the next day's.
+        // From the afternoon on, an exit within twelve hours may be on the next day.
         const entry = gen(fc.integer, { min: 240, max: 1439 });
         const exit = entry + gen(fc.nat, { max: 720 });
         const until = Temporal.PlainDate.from(fecha).add({ days: exit < 1440 ? 0 : 1 });
-        // Not at an hour that clocks may skip.
+        // Not in an hour that a clock change skips.
         const salida = {
           fecha: until.toString(),
           hora: hour(exit < 1440 ? exit : Math.max(exit - 1440, 180)),
           metodo: 'app',
         };
         return {
-          ...{ coleccion: 'fichajes', ref: `${index}`, empleado: pick('ana', 'leo') },
-          ...{ entrada: { fecha, hora: hour(entry), metodo: 'app' }, salida: pick(null, salida, salida, salida) },
-          ...{ proyecto: owner(), tarea: pick(null, 'lijar', 'barrer'), maquina: pick(null, 'grua') },
+          coleccion: 'fichajes',
+          ref: `${index}`,
+          empleado: pick('ana', 'leo'),
+          entrada: { fecha, hora: hour(entry), metodo: 'app' },
+          salida: pick(null, salida, salida, salida),
+          proyecto: owner(),
+          tarea: pick(null, 'lijar', 'barrer'),
+          maquina: pick(null, 'grua'),
           pausa_minutos: pick(0, 0, 20, 15.5, 900),
         };
       },

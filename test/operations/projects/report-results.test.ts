@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { demoCompany } from '../../../entities/account-file/demo/index.ts';
+import { demoCompany } from '../../../account-file/demo/index.ts';
 import { arbitraryCompany } from '../../account-file/arbitrary-company.ts';
 import { type Company, type FileRecord, startServer } from '../../helpers/world.ts';
 import { type Books, booksOf, busyCompany, busyDay, economicsOf, monthsOf, part } from './plain-books.ts';
@@ -37,7 +37,7 @@ const records: FileRecord[] = [
   { coleccion: 'proyectos', ref: 'nada', numero: '26-003', descripcion: 'Sin movimiento' },
   { coleccion: 'tareas', ref: 'lijar', titulo: 'Lijar', proyecto: 'q' },
   { coleccion: 'maquinas', ref: 'grua', titulo: 'Grúa', coste_hora: 30 },
-  // A night shift of January's.
+  // A night shift that counts in January.
   entry('2026-01-31 22:00', '2026-02-01 06:30', { pausa_minutos: 30, tarea: 'lijar' }),
   entry('2026-03-10 08:00', '2026-03-10 10:00', { maquina: 'grua' }),
   entry('2026-03-11 08:00', null, { proyecto: 'p' }),
@@ -62,12 +62,25 @@ const records: FileRecord[] = [
 ];
 const quarter = { fecha_inicio: '2026-01-01', fecha_fin: '2026-03-31' };
 const economico = (more: object = {}) => ({
-  ...{ ventas: 0, compras: 0, coste_personal: 0, coste_maquinaria: 0, costes: 0, resultado: 0, margen: 0, horas: 0 },
+  ventas: 0,
+  compras: 0,
+  coste_personal: 0,
+  coste_maquinaria: 0,
+  costes: 0,
+  resultado: 0,
+  margen: 0,
+  horas: 0,
   ...more,
 });
 const whole = economico({
-  ...{ ventas: 1007.5, compras: 45.25, coste_personal: 100, coste_maquinaria: 60 },
-  ...{ costes: 205.25, resultado: 802.25, margen: 79.63, horas: 10 },
+  ventas: 1007.5,
+  compras: 45.25,
+  coste_personal: 100,
+  coste_maquinaria: 60,
+  costes: 205.25,
+  resultado: 802.25,
+  margen: 79.63,
+  horas: 10,
 });
 const report = async (company: Company, query: object) => {
   const { status, body } = await company.get('/reports/results', { ...query });
@@ -90,15 +103,25 @@ test('[PRJ-01] [FIC-01] by month every month is there, and a night shift is its 
       {
         mes: '2026-01',
         economico: economico({
-          ...{ ventas: 1007.5, coste_personal: 80, costes: 80, resultado: 927.5, margen: 92.06, horas: 8 },
+          ventas: 1007.5,
+          coste_personal: 80,
+          costes: 80,
+          resultado: 927.5,
+          margen: 92.06,
+          horas: 8,
         }),
       },
       { mes: '2026-02', economico: economico() },
       {
         mes: '2026-03',
         economico: economico({
-          ...{ compras: 45.25, coste_personal: 20, coste_maquinaria: 60, costes: 125.25 },
-          ...{ resultado: -125.25, margen: -100, horas: 2 },
+          compras: 45.25,
+          coste_personal: 20,
+          coste_maquinaria: 60,
+          costes: 125.25,
+          resultado: -125.25,
+          margen: -100,
+          horas: 2,
         }),
       },
     ],
@@ -117,7 +140,12 @@ test('[PRJ-01] by project, the highest number first and what has none last', asy
         numero: '26-002',
         descripcion: 'Nave',
         economico: economico({
-          ...{ compras: 5.25, coste_personal: 80, costes: 85.25, resultado: -85.25, margen: -100, horas: 8 },
+          compras: 5.25,
+          coste_personal: 80,
+          costes: 85.25,
+          resultado: -85.25,
+          margen: -100,
+          horas: 8,
         }),
       },
       {
@@ -131,13 +159,19 @@ test('[PRJ-01] by project, the highest number first and what has none last', asy
         numero: '',
         descripcion: 'Sin proyecto',
         economico: economico({
-          ...{ ventas: 900, compras: 40, coste_personal: 20, coste_maquinaria: 60, costes: 120 },
-          ...{ resultado: 780, margen: 86.67, horas: 2 },
+          ventas: 900,
+          compras: 40,
+          coste_personal: 20,
+          coste_maquinaria: 60,
+          costes: 120,
+          resultado: 780,
+          margen: 86.67,
+          horas: 2,
         }),
       },
     ],
   });
-  // The same as each project's own.
+  // Equal to each project's own report.
   const { proyectos } = (await acme.get('/projects', quarter)).body.data;
   for (const { numero, proyectoId, economico: own } of agrupacion.grupos.slice(0, 2)) {
     expect(proyectos).toContainEqual(expect.objectContaining({ numero, proyectoId, economico: own }));
@@ -145,7 +179,7 @@ test('[PRJ-01] by project, the highest number first and what has none last', asy
 });
 
 test('[PRJ-01] the whole is computed exactly, not summed from what is rounded', async () => {
-  // Twenty minutes are 3.333... of cost and 0.333... hours, wherever they are.
+  // Twenty minutes are 3.333... of cost and 0.333... hours in every grouping.
   const acme = await server.company([
     ...people,
     { coleccion: 'proyectos', ref: 'p', numero: '1', descripcion: 'P' },
@@ -163,8 +197,15 @@ test('[PRJ-01] the whole is computed exactly, not summed from what is rounded', 
 
 test('[PRJ-02] the contract in force on each day, the most recent of several, and none where there is none', async () => {
   const contract = (ref: string, fecha_alta: string, fecha_baja: string | null, coste_hora: number): FileRecord => ({
-    ...{ coleccion: 'contratos', ref, empleado: 'ana', tipo_contrato: 't', fecha_alta, fecha_baja, coste_hora },
-    ...{ coste_hora_pension: 1, coste_hora_ss: 2 },
+    coleccion: 'contratos',
+    ref,
+    empleado: 'ana',
+    tipo_contrato: 't',
+    fecha_alta,
+    fecha_baja,
+    coste_hora,
+    coste_hora_pension: 1,
+    coste_hora_ss: 2,
   });
   const acme = await server.company([
     ...people.slice(0, 2),
@@ -218,7 +259,7 @@ test('[TEN-01] another company’s documents and hours are none of this one', as
   expect(await report(other, quarter)).toEqual({ ...quarter, economico: economico() });
 });
 
-/** The report in all its groupings, as the books say. */
+/** The report in all its groupings equals the books. */
 async function expectAsBooks(company: Company, books: Books, from: string, to: string) {
   const dates = { fecha_inicio: from, fecha_fin: to };
   const within = part(books, from, to);

@@ -1,4 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
+import { scheduler } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, expect, test, vi } from 'vitest';
 import { type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
 const clock = new TestClock('2026-05-10T10:00:00Z');
@@ -66,6 +68,10 @@ test('[REN-01] [REN-04] forecast against issued, in rows, by periodicity and in 
       mensual: { periodicidad_dias: 30, previstas_num: 3, previstas_importe: 69.3 },
       anual: { periodicidad_dias: 365, previstas_num: 1, previstas_importe: 23.1 },
     },
+    total_recurrentes: 3,
+    pagina: 1,
+    por_pagina: 10_000,
+    num_paginas: 1,
     recurrentes: [
       expect.objectContaining({
         descripcion: 'Caducado',
@@ -99,6 +105,108 @@ test('[REN-04] a recurring without either does not appear', async () => {
     por_periodicidad: {},
     renovaciones_previstas: { num: 0, importe_total: 0 },
   });
+});
+
+test('[PAG-01] [PAG-02] pages of recurring services that renew, with the totals of all', async () => {
+  const acme = await server.company([
+    client,
+    ...['A', 'B', 'C', 'D', 'E'].map((ref) => recurring(ref, 'mensual')),
+    recurring('Aún no', 'mensual', { fecha_inicio: '2027-01-01' }),
+  ]);
+  const range = { fecha_inicio: '2026-04-01', fecha_fin: '2026-06-30' };
+  const {
+    recurrentes,
+    pagina: _,
+    por_pagina: __,
+    num_paginas: ___,
+    ...whole
+  } = (await acme.get(renewals, range)).body.data;
+  expect(whole).toMatchObject({ total_recurrentes: 5, renovaciones_previstas: { num: 15 } });
+  const pages = [];
+  for (const pagina of [1, 2, 3]) {
+    const { body } = await acme.get(renewals, { ...range, por_pagina: 3, pagina });
+    const { recurrentes: rows, ...counters } = body.data;
+    expect(counters).toEqual({ ...whole, pagina, por_pagina: 3, num_paginas: 2 });
+    pages.push(rows);
+  }
+  expect(pages).toEqual([recurrentes.slice(0, 3), recurrentes.slice(3), []]);
+});
+
+/** A company with this many weekly services from 2026 on. */
+async function withServices(count: number) {
+  const acme = await server.company([client]);
+  await server.service.database.transaction(acme.id, { write: true }, (db) =>
+    sql`insert into recurrings (account_id, description, client_id, periodicity, created_on)
+      select ${acme.id}, n, c.id, 'weekly', '2026-01-01'
+      from clients c, generate_series(1, ${count}::int) n where c.account_id = ${acme.id} returning id`.execute(db),
+  );
+  return acme;
+}
+
+test('[FAIR-03] renewals that would be over 8 MB are refused with what to ask less of; their pages are not', async () => {
+  const acme = await withServices(2600);
+  const range = { fecha_inicio: '2026-01-01', fecha_fin: '2030-12-31' };
+  const refused = await acme.get(renewals, range);
+  expect([refused.status, refused.body.data]).toEqual([
+    400,
+    [
+      { campo: 'por_pagina', mensaje: 'pide páginas más pequeñas' },
+      { campo: 'fecha_fin', mensaje: 'pide menos días' },
+    ],
+  ]);
+  const { body } = await acme.get(renewals, { ...range, por_pagina: 100, pagina: 26 });
+  const { recurrentes, ...counters } = body.data;
+  expect(counters).toMatchObject({
+    total_recurrentes: 2600,
+    num_paginas: 26,
+    renovaciones_previstas: { num: 2600 * 261 },
+  });
+  expect(recurrentes).toHaveLength(100);
+});
+
+test('[FAIR-02] renewals and forecast compute in slices, between which the event loop turns', async () => {
+  const acme = await withServices(300);
+  const range = { fecha_inicio: '2026-05-10', fecha_fin: '2027-05-10' };
+  // A clock by which each service takes a millisecond on any machine.
+  let now = 0;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => now++);
+  const turned = vi.spyOn(scheduler, 'yield');
+  try {
+    for (const path of [renewals, '/treasury/forecast']) {
+      turned.mockClear();
+      expect((await acme.get(path, range)).status).toBe(200);
+      expect(turned.mock.calls.length, path).toBeGreaterThan(30);
+    }
+  } finally {
+    time.mockRestore();
+    turned.mockRestore();
+  }
+});
+
+test('[FAIR-02] [REN-02] what an ancient service owes is reckoned, not gone through: the forecast has all of it', async () => {
+  const lineas = [{ descripcion: 'Cuota', cantidad: 1, importe_unitario: 10, iva: 0 }];
+  const acme = await server.company([
+    client,
+    recurring('Semanal', 'semanal', { fecha_inicio: '0001-01-01', lineas }),
+    recurring('De verano', 'quincenal', { fecha_inicio: '1000-01-01', meses_activos: [7, 8], lineas }),
+    recurring('Fin de mes', 'mensual', { fecha_inicio: '1999-12-31', meses_activos: [2, 5], lineas }),
+  ]);
+  const { body } = await acme.get('/treasury/forecast', { fecha_inicio: '2026-05-01', fecha_fin: '2026-07-31' });
+  const every = (from: string, days: number, to: string, month?: number[]) => {
+    let count = 0;
+    for (let at = Temporal.PlainDate.from(from); at.toString() <= to; at = at.add({ days })) {
+      if (!month || month.includes(at.month)) count++;
+    }
+    return count;
+  };
+  const summer = (to: string) => every('1000-01-01', 14, to, [7, 8]);
+  // Today is the 10th of May: overdue cycles count in their month.
+  const due = (to: string) => every('0001-01-01', 7, to) + summer(to);
+  expect(body.data.periodos.map(({ recurrentes }: { recurrentes: number }) => recurrentes / 10)).toEqual([
+    due('2026-05-31') + 27 * 2, // The ends of 27 Februaries and 27 Mays, from 2000 to 2026.
+    due('2026-06-30') - due('2026-05-31'),
+    due('2026-07-31') - due('2026-06-30'),
+  ]);
 });
 
 test('[REN-05] dates absent, malformed or reversed, and ranges over five years', async () => {

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CYCLES, type Periodicity, renewalDates, type Schedule } from '../../../routers/recurring/renewal-dates.ts';
+import {
+  CYCLES,
+  countRenewals,
+  type Periodicity,
+  renewalDates,
+  type Schedule,
+} from '../../../routers/shared/renewals/renewal-dates.ts';
 
 const monthly: Schedule = {
   periodicity: 'monthly',
@@ -46,7 +52,7 @@ test('[REN-01] anchored on the last invoicing, else the validity start, else the
   ]);
   expect(dates({ start_date: '2026-03-10' }, '2026-01-01', '2026-04-30')).toEqual(['2026-03-10', '2026-04-10']);
   expect(dates({ created_on: '2026-03-05' }, '2026-01-01', '2026-04-30')).toEqual(['2026-03-05', '2026-04-05']);
-  // Without a validity start nothing lies before the earlier of creation and last invoicing.
+  // Without a start of validity nothing is before the earlier of creation and last invoicing.
   expect(dates({ created_on: '2026-03-05', last_invoiced_on: '2026-02-03' }, '2026-01-01', '2026-03-31')).toEqual([
     '2026-02-03',
     '2026-03-03',
@@ -73,7 +79,7 @@ test('an anchor day brings the service back after a shorter month', () => {
   ).toEqual(['2026-03-31', '2026-04-30']);
 });
 
-/** The slow and obvious way: every day of the range, and every k that could reach it. */
+/** The naive way: every day of the range, and every k that could reach it. */
 function slowly(schedule: Schedule, from: Temporal.PlainDate, to: Temporal.PlainDate): string[] {
   const anchor = Temporal.PlainDate.from(schedule.last_invoiced_on ?? schedule.start_date ?? schedule.created_on);
   const cycle = CYCLES[schedule.periodicity];
@@ -116,7 +122,17 @@ test('[REN-01] [REN-02] [REN-03] the same as the slow way, for any schedule and 
       const from = Temporal.PlainDate.from(start);
       const to = from.add({ days });
       expect(renewalDates(given, from, to)).toEqual(slowly(given, from, to));
+      expect(countRenewals(given, from, to)).toBe(renewalDates(given, from, to).length);
     }),
     { numRuns: 80 },
+  );
+  fc.assert(
+    fc.property(schedule, date, fc.integer({ min: -400_000, max: 40_000 }), (given, end, days) => {
+      const from = Temporal.PlainDate.from(end).add({ days });
+      const to = Temporal.PlainDate.from(end);
+      const long = { ...given, start_date: from.toString() };
+      expect(countRenewals(long, from, to)).toBe(renewalDates(long, from, to).length);
+    }),
+    { numRuns: 300 },
   );
 });

@@ -1,5 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, expect, test, vi } from 'vitest';
+import { recordStatements } from '../../helpers/statements.ts';
+import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
 const clock = new TestClock('2026-05-10T10:00:00Z');
 const server = await startServer({ clock });
@@ -78,6 +82,104 @@ test('an altered or expired address opens nothing', async () => {
   expect((await server.request(path)).status).toBe(200);
   clock.advance({ seconds: 1 });
   expect((await server.request(path)).body).toMatchObject({ errorCode: 404 });
+});
+
+/** An attachment of an estimate and its address. */
+async function attachmentOf(acme: Company, content: Buffer): Promise<string> {
+  const { presupuesto, nombre, tipo_mime, fecha_subida } = { ...records[3] };
+  const contenido = content.toString('base64');
+  await acme.load([{ coleccion: 'adjuntos', ref: 'large', presupuesto, nombre, tipo_mime, fecha_subida, contenido }]);
+  const { body } = await acme.get('/estimates/44/attachments');
+  const { url } = body.data.adjuntos.find(({ tamano }: { tamano: number }) => tamano === content.length);
+  return url;
+}
+
+/** Bytes that are no text, without a pattern, longer than one part. */
+const large = randomBytes(3 * 1024 ** 2 + 17);
+
+test('[FAIR-03] a large attachment comes whole, in parts, its length said before; HEAD says the same', async () => {
+  const acme = await server.company(records);
+  const url = await attachmentOf(acme, large);
+  const statements = recordStatements(server.service);
+  const got = await fetch(url);
+  expect(Buffer.from(await got.arrayBuffer()).equals(large)).toBe(true);
+  expect(got.headers.get('content-length')).toBe(String(large.length));
+  expect(statements.take().filter(({ text }) => text.includes('substring(content')).length).toBeGreaterThan(2);
+  const asked = await fetch(url, { method: 'HEAD' });
+  const shown = ({ status, headers }: Response) => ({
+    ...Object.fromEntries(headers),
+    status,
+    date: '',
+    'x-request-id': '',
+    connection: '',
+    'keep-alive': '',
+  });
+  expect(shown(asked)).toEqual(shown(got));
+  expect(await asked.text()).toBe('');
+  expect((await fetch(`${server.url}/files/x`, { method: 'HEAD' })).status).toBe(404);
+});
+
+test('an empty attachment is downloaded too', async () => {
+  const acme = await server.company(records);
+  const answer = await fetch(await attachmentOf(acme, Buffer.alloc(0)));
+  expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '0', '']);
+});
+
+/** A download that is not read. */
+async function unread(url: string): Promise<IncomingMessage> {
+  const asked = request(url, { agent: false });
+  asked.end();
+  const [answer]: [IncomingMessage] = await once(asked, 'response').then(([response]) => [response]);
+  answer.on('error', () => {});
+  return answer;
+}
+
+test('[FAIR-05] an address is downloaded four times at once; the fifth is told to wait', async () => {
+  const acme = await server.company(records);
+  // More than the kernel buffers for a connection.
+  const url = await attachmentOf(acme, randomBytes(16 * 1024 ** 2));
+  const open = await Promise.all(Array.from({ length: 4 }, () => unread(url)));
+  expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  const fifth = await server.request(new URL(url).pathname);
+  expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
+  expect(fifth.body).toEqual({ errorCode: 429, errorMsg: 'Hay demasiadas descargas a la vez', data: null });
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+  // Callers who don't read hold no database connection.
+  const { pool } = server.service.database;
+  await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount));
+  open[0]?.destroy();
+  await vi.waitFor(async () => {
+    const next = await unread(url);
+    next.destroy();
+    expect(next.statusCode).toBe(200);
+  });
+  for (const answer of open) answer.destroy();
+});
+
+test('[FAIR-05] sixteen downloads of a company are under way at once, whatever their addresses', async () => {
+  const [acme, other] = await Promise.all([server.company(records), server.company(records)]);
+  const content = randomBytes(16 * 1024 ** 2);
+  await attachmentOf(acme, content);
+  const open: IncomingMessage[] = [];
+  for (let times = 0; times < 5; times++) {
+    clock.advance({ milliseconds: 1 });
+    const { body } = await acme.get('/estimates/44/attachments');
+    const { url } = body.data.adjuntos.find(({ tamano }: { tamano: number }) => tamano === content.length);
+    for (let each = 0; each < 4; each++) open.push(await unread(url));
+  }
+  expect(open.map(({ statusCode }) => statusCode)).toEqual([...Array(16).fill(200), ...Array(4).fill(429)]);
+  const { url } = (await other.get('/estimates/44/attachments')).body.data.adjuntos[0];
+  expect((await fetch(url)).status).toBe(200);
+  for (const answer of open) answer.destroy();
+});
+
+test('a download whose file is replaced meanwhile ends short, and is never half of one and half of the other', async () => {
+  const acme = await server.company(records);
+  const url = await attachmentOf(acme, randomBytes(16 * 1024 ** 2));
+  const answer = await unread(url);
+  await acme.load([{ ...records[3], ref: 'large', contenido: Buffer.from('otro').toString('base64') } as FileRecord]);
+  await expect(answer.toArray()).rejects.toThrow();
+  answer.destroy();
 });
 
 test('[TEN-01] another company’s estimate has no attachments to list', async () => {

@@ -63,7 +63,7 @@ const note = (detalles: object[], more: object = {}) => ({
 const create = (company: Company, detalles: object[], more: object = {}) =>
   company.post('/delivery-notes', note(detalles, more));
 
-/** What a company has stored of its notes, and the stock of its products by id. */
+/** The stored notes of a company, and the stock of its products by id. */
 const stored = (company: Company) =>
   server.service.database.transaction(company.id, {}, async (db) => {
     const stocks = await db
@@ -95,6 +95,18 @@ const stored = (company: Company) =>
       stock: Object.fromEntries(stocks.map(({ product_id, quantity }) => [product_id, quantity])),
     };
   });
+
+test('[DLV-01] beside `cliente.id` the other fields count for nothing, whatever they hold', async () => {
+  const acme = await server.company(catalogue);
+  const lines = [{ cantidad: 1, descripcion: 'Portes', importe_unitario: 1 }];
+  const valid = { nombre_fiscal: 'Otro', cif: 'B99999999', email: 'otro@x.es' };
+  for (const others of [valid, { email: 'no' }, { nombre_fiscal: 5 }, { cif: 'x'.repeat(51) }]) {
+    expect(await create(acme, lines, { cliente: { id: 1, ...others } })).toMatchObject({ status: 200 });
+  }
+  expect((await stored(acme)).clients).toMatchObject([{ legal_name: 'Cliente SL', email: '', version: 1 }]);
+  const { body } = await create(acme, lines, { cliente: { id: {}, email: 'no' } });
+  expect(body.data, 'the id itself does').toMatchObject([{ campo: 'cliente.id' }]);
+});
 
 test('[DLV-02] [DLV-06] [ID-04] a reviewed note, numbered, of today, with its sealed id', async () => {
   const acme = await server.company(catalogue);

@@ -6,7 +6,12 @@ afterAll(() => server.stop());
 
 const line = (more: object = {}) => ({ descripcion: 'Cable', cantidad: 3, importe_unitario: 2, ...more });
 const note = (id: number, lineas: object[], more: object = {}): FileRecord => ({
-  ...{ coleccion: 'albaranes', ref: `a${id}`, id, fecha: '2026-02-01', cliente: 'nilo', lineas },
+  coleccion: 'albaranes',
+  ref: `a${id}`,
+  id,
+  fecha: '2026-02-01',
+  cliente: 'nilo',
+  lineas,
   ...more,
 });
 const records: FileRecord[] = [
@@ -16,7 +21,12 @@ const records: FileRecord[] = [
   { coleccion: 'proyectos', ref: 'nave', id: 21, numero: '1', descripcion: 'Nave' },
   { coleccion: 'proyectos', ref: 'patio', id: 22, numero: '2', descripcion: 'Patio' },
   {
-    ...{ coleccion: 'articulos', ref: 'cable', id: 11, descripcion: 'Cable', iva: 10, stock: 50 },
+    coleccion: 'articulos',
+    ref: 'cable',
+    id: 11,
+    descripcion: 'Cable',
+    iva: 10,
+    stock: 50,
     precios: [
       { tarifa: 1, precio: 3 },
       { tarifa: 2, precio: 2 },
@@ -38,7 +48,7 @@ const own = (detalles: object[], more: object = {}) => ({
 });
 const create = async (company: Company, body: object) => await company.post('/invoices', body);
 
-/** What a company has stored of its invoices, and the stock of its products by id. */
+/** The stored invoices of a company, and the stock of its products by id. */
 async function stored({ id }: Company) {
   const rows = async (table: string, more = '') =>
     (
@@ -74,8 +84,13 @@ test('[DLV-02] [DLV-03] [DLV-08] of new lines: numbered, of today, due today; go
   const { invoices, lines, dueDates, movements, stock, audit } = await stored(acme);
   expect(invoices).toMatchObject([
     {
-      ...{ number: 'F2026-0001', date: '2026-03-10', concept: 'Instalación', remarks: '<b>Ojo</b>' },
-      ...{ promo_code: 'VERANO', client_id: 1, project_id: null },
+      number: 'F2026-0001',
+      date: '2026-03-10',
+      concept: 'Instalación',
+      remarks: '<b>Ojo</b>',
+      promo_code: 'VERANO',
+      client_id: 1,
+      project_id: null,
     },
   ]);
   // The price of the client's list for the 25 of its default format.
@@ -86,7 +101,7 @@ test('[DLV-02] [DLV-03] [DLV-08] of new lines: numbered, of today, due today; go
   ]);
   expect(movements).toMatchObject([{ product_id: 11, quantity: -25, factor: 25, delivery_note_id: null }]);
   expect(stock).toMatchObject({ 11: 25, 12: 4 });
-  // 50 + 5 and 20.05 + 4.21: by rate.
+  // 50 + 5 and 20.05 + 4.21, rate by rate.
   expect(dueDates).toMatchObject([{ position: 1, date: '2026-03-10', amount: 79.26, paid: 0 }]);
   expect(audit).toMatchObject([{ operation: 'crearFactura', record_kind: 'invoice', record_id: invoices[0]?.id }]);
   const read = await acme.get(`/invoices/${body.data}`);
@@ -245,7 +260,7 @@ test('[MON-01] due dates add up to the total with VAT, to the cent; else a 400 t
     { position: 2, date: '2026-04-02', amount: 71.12 },
     { position: 3, date: '2026-04-03', amount: -10 },
   ]);
-  // The number of those that were refused went to the one that was not.
+  // The numbers of refused invoices went to the one that succeeded.
   expect((await stored(acme)).invoices).toMatchObject([{ number: 'F2026-0001' }]);
 });
 
@@ -303,7 +318,7 @@ test('[TEN-01] another company’s delivery notes, client and articles are not f
   const mixed = own([{ cantidad: 1, articulo_fk: 11 }], { cliente: { nombre_fiscal: 'N' } });
   expect((await create(other, mixed)).status).toBe(404);
   expect((await acme.get('/delivery-notes/31')).body.data.facturado).toBe(false);
-  // Whatever else is wrong.
+  // Even if other fields are wrong.
   expect((await create(acme, own([{ cantidad: 1, articulo_fk: 11 }], { albaranes: [99] }))).status).toBe(404);
 });
 

@@ -6,7 +6,13 @@ afterAll(() => server.stop());
 
 const line = (more: object = {}) => ({ descripcion: 'Cable', cantidad: 3, importe_unitario: 1.115, ...more });
 const note = (id: number, fecha: string, more: object = {}): FileRecord => ({
-  ...{ coleccion: 'albaranes', ref: `a${id}`, id, numero: `A-${id}`, fecha, cliente: 'nilo', lineas: [line()] },
+  coleccion: 'albaranes',
+  ref: `a${id}`,
+  id,
+  numero: `A-${id}`,
+  fecha,
+  cliente: 'nilo',
+  lineas: [line()],
   ...more,
 });
 const records: FileRecord[] = [
@@ -25,8 +31,11 @@ const records: FileRecord[] = [
   note(13, '2026-02-28', { lineas: [], proyecto: 'patio' }),
   note(15, '2026-03-01', { numero: null, lineas: [line({ cantidad: -1 })] }),
   {
-    ...{ coleccion: 'facturas', ref: 'f', fecha: '2026-03-05', cliente: 'nilo' },
-    // One line of the two suffices.
+    coleccion: 'facturas',
+    ref: 'f',
+    fecha: '2026-03-05',
+    cliente: 'nilo',
+    // One matching line of two is enough.
     lineas: [line({ proviene_albaranes: true, albaran: 'a11' }), line()],
   },
 ];

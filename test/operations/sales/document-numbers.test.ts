@@ -1,5 +1,5 @@
-// Numbers without gaps, whatever goes wrong after one was taken. Estimates are numbered too, but nothing creates one: they
-// come with imports, which give no numbers (import.test.ts has how counters go on after those of a file).
+// Numbers without gaps, even if a write fails after it took one. Estimates are numbered too, but only imports create them, which
+// assign no numbers (import.test.ts tests how counters continue after imported ones).
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../../helpers/own-database.ts';
@@ -9,10 +9,10 @@ const WRITERS = 8;
 const clock = new TestClock('2026-12-30T09:00:00Z');
 let database: OwnDatabase;
 let server: Server;
-/** Another process of the service, that soon gives up waiting for a lock. */
+/** Another process of the service, with a short lock timeout. */
 let impatient: Server;
 beforeAll(async () => {
-  // Its own, since connections are ended here.
+  // A separate one, since its connections are ended here.
   database = await ownDatabase();
   const options = { clock, database: { url: database.url }, quotaPerMinute: 1_000_000 };
   server = await startServer(options);
@@ -35,7 +35,7 @@ const body = (more: object = {}) => ({
   ...more,
 });
 
-/** What a writer does, by turns. The due dates of the third are found wrong once the invoice has its number. */
+/** The actions of a writer in turn. The third fails on its due dates, after the invoice has its number. */
 const calls: ((company: Company) => Promise<{ status: number }>)[] = [
   (company) => company.post('/invoices', body()),
   (company) => company.post('/delivery-notes', body()),
@@ -47,7 +47,7 @@ const calls: ((company: Company) => Promise<{ status: number }>)[] = [
   },
 ];
 
-/** The statuses of what eight writers get, each with so many calls, started one after the other. */
+/** The statuses of eight writers with several calls each, started one after another. */
 async function write(company: Company, each: number): Promise<number[]> {
   const statuses = await Promise.all(
     Array.from({ length: WRITERS }, async (_, writer) => {
@@ -62,7 +62,7 @@ async function write(company: Company, each: number): Promise<number[]> {
   return statuses.flat();
 }
 
-/** Asks one process of the service for an invoice. */
+/** Requests an invoice from one process of the service. */
 const invoiceBy = ({ url }: Server, { headers }: Company, signal: AbortSignal | null = null) =>
   fetch(`${url}/api/v1/invoices`, {
     method: 'POST',
@@ -71,7 +71,7 @@ const invoiceBy = ({ url }: Server, { headers }: Company, signal: AbortSignal | 
     signal,
   });
 
-/** The process of the writer that has taken its number, and now waits for the stock that this test holds. */
+/** The connection of the writer that has taken its number and waits for the stock that this test locks. */
 async function untilNumbered(): Promise<number> {
   for (;;) {
     const { rows } = await database.admin.query<{ pid: number }>(
@@ -82,7 +82,7 @@ async function untilNumbered(): Promise<number> {
   }
 }
 
-/** Holds the company's stock, so that whoever writes a document comes no further than its lines, while `work` runs. */
+/** Locks the company's stock while `work` runs, so that writers of documents stop after their lines. */
 async function holdingStock({ id }: Company, work: () => Promise<void>): Promise<void> {
   const holder = new pg.Client({ connectionString: database.directUrl });
   await holder.connect();
@@ -96,7 +96,7 @@ async function holdingStock({ id }: Company, work: () => Promise<void>): Promise
   }
 }
 
-/** The numbers of all documents of a kind, read through the operations, in order. */
+/** The numbers of all documents of a kind, through the operations, in order. */
 async function numbersOf(company: Company, kind: 'invoices' | 'delivery-notes', year: number): Promise<string[]> {
   const { body: answer } = await company.get(`/${kind}`, {
     fecha_inicio: `${year}-01-01`,
@@ -113,7 +113,7 @@ const gapless = (letter: string, year: number, length: number) =>
 test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusals, timeouts, connections that die', async () => {
   const acme = await server.company(records);
   const other = await server.company(records);
-  // A first document, so that there is a row of stock to hold.
+  // A first document, so that there is a row of stock to lock.
   await acme.post('/delivery-notes', body());
 
   for (const [year, moment] of [
@@ -124,7 +124,7 @@ test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusal
     const undisturbed = write(other, 4);
     const statuses = await write(acme, 5);
 
-    // Killed with its number in hand: the connection of the writer ends, and so does its transaction.
+    // The writer's connection is killed after it took its number, which ends its transaction.
     for (const path of ['/invoices', '/delivery-notes']) {
       await holdingStock(acme, async () => {
         const doomed = acme.post(path, body());
@@ -132,14 +132,14 @@ test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusal
         expect((await doomed).status).toBe(503);
       });
     }
-    // Gives up waiting for the stock, with its number in hand, while others wait for that number.
+    // The lock timeout ends it after it took its number, while others wait for that number.
     const behind: Promise<number[]>[] = [];
     await holdingStock(acme, async () => {
       const slow = invoiceBy(impatient, acme);
       behind.push(write(acme, 2));
       expect((await slow).status).toBe(503);
     });
-    // A caller who hangs up: what it asked for is written or not, as a whole.
+    // The caller disconnects: the document is written completely or not at all.
     await holdingStock(acme, async () => {
       const gone = new AbortController();
       const call = invoiceBy(server, acme, gone.signal);
@@ -159,7 +159,7 @@ test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusal
       expect(notes).toEqual(gapless('A', year, notes.length));
       expect(invoices.length).toBeGreaterThan(company === acme ? 20 : 8);
     }
-    // What was answered with 200 is there.
+    // Documents answered with 200 exist.
     const written =
       (await numbersOf(acme, 'invoices', year)).length + (await numbersOf(acme, 'delivery-notes', year)).length;
     expect(written).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);

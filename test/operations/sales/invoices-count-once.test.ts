@@ -1,4 +1,4 @@
-// Whatever is delivered and invoiced, and in whatever order: a sale counts once, wherever it is looked at.
+// A sale counts once in every report, in whatever order it is delivered and invoiced.
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
@@ -8,7 +8,7 @@ afterAll(() => server.stop());
 
 const CLIENTS = [1, 2] as const;
 const PROJECTS = [21, 22] as const;
-/** By number: VAT, and the stock at the start; a sale moves only that of the first. */
+/** By id: VAT and initial stock; a sale moves stock of the first only. */
 const ARTICLES = {
   11: { modo: 'venta', iva: 10, stock: 100 },
   12: { modo: 'alquiler', iva: 21, stock: 6 },
@@ -18,14 +18,18 @@ const records: FileRecord[] = [
   ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `p${id}`, id, numero: `${id}`, descripcion: 'Obra' })),
   ...Object.entries(ARTICLES).map(([id, article]) => ({
-    ...{ coleccion: 'articulos', ref: `a${id}`, id: Number(id), descripcion: `Artículo ${id}`, ...article },
+    coleccion: 'articulos',
+    ref: `a${id}`,
+    id: Number(id),
+    descripcion: `Artículo ${id}`,
+    ...article,
   })),
 ];
 
 type ArticleId = keyof typeof ARTICLES;
 interface Line {
   cantidad: number;
-  /** Thousandths, so that lines have something to round. */
+  /** Thousandths, so that amounts have to be rounded. */
   price: number;
   descuento: number;
   article: ArticleId | undefined;
@@ -50,7 +54,7 @@ const lines = fc.array(line, { minLength: 1, maxLength: 4 });
 const onProject = fc.option(fc.constantFrom(...PROJECTS), { nil: undefined });
 const step = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), client, lines }),
-  // Projects come with what a company brings along; nothing that is brought along moves stock.
+  // Projects are imported; imports move no stock.
   fc.record({
     kind: fc.constant('brought note' as const),
     client,
@@ -67,7 +71,7 @@ const step = fc.oneof(
   },
 );
 
-/** Rounded half away from zero. */
+/** Rounds half away from zero. */
 const divide = (value: number, by: number) => Math.sign(value) * Math.floor((2 * Math.abs(value) + by) / (2 * by)) || 0;
 const vatOf = ({ article }: Line) => (article === undefined ? 21 : ARTICLES[article].iva);
 /** Without VAT, in cents. */
@@ -79,12 +83,12 @@ const totalOf = (document: readonly Line[]) =>
   sum([...Map.groupBy(document, vatOf)].map(([rate, ofRate]) => baseOf(ofRate) + divide(baseOf(ofRate) * rate, 100)));
 const euros = (cents: number) => cents / 100;
 
-/** What happened, kept in plain lists. */
+/** The events in plain lists. */
 class Model {
   readonly notes: Note[] = [];
-  /** Each with its due dates, in cents. */
+  /** Each with its due dates in cents. */
   readonly invoices: { client: number; lines: Line[]; due: number[] }[] = [];
-  /** What was delivered, or invoiced without a note. */
+  /** Delivered, or invoiced without a note. */
   readonly sold: { client: number; line: Line }[] = [];
   stock = ARTICLES[11].stock as number;
 
@@ -98,7 +102,10 @@ class Model {
 
 const detalles = (lines: readonly Line[]) =>
   lines.map(({ cantidad, price, descuento, article }) => ({
-    ...{ cantidad, descuento, importe_unitario: price / 1000, articulo_fk: article },
+    cantidad,
+    descuento,
+    importe_unitario: price / 1000,
+    articulo_fk: article,
     ...(article === undefined ? { descripcion: 'Suelto' } : {}),
   }));
 
@@ -128,10 +135,17 @@ async function take(
       const id = 500 + model.notes.length;
       await company.load([
         {
-          ...{ coleccion: 'albaranes', ref: `n${id}`, id, fecha: '2026-02-01', cliente: `c${client}` },
+          coleccion: 'albaranes',
+          ref: `n${id}`,
+          id,
+          fecha: '2026-02-01',
+          cliente: `c${client}`,
           proyecto: project && `p${project}`,
           lineas: lines.map(({ cantidad, price, descuento, article, project: own }) => ({
-            ...{ descripcion: 'x', cantidad, importe_unitario: price / 1000, descuento },
+            descripcion: 'x',
+            cantidad,
+            importe_unitario: price / 1000,
+            descuento,
             ...(article === undefined ? {} : { articulo: `a${article}`, iva: ARTICLES[article].iva }),
             ...(project === undefined && own !== undefined ? { proyecto: `p${own}` } : {}),
           })),
@@ -144,12 +158,14 @@ async function take(
     case 'invoice of lines': {
       const { client, lines, halves } = action;
       const total = totalOf(lines);
-      // Not -0, which no answer holds.
+      // Avoids -0, which no answer has.
       const half = Math.trunc(total / 2) + 0;
       const due = halves ? [half, total - half] : [total];
       const vencimientos = due.map((cents, month) => ({ fecha: `2026-0${month + 4}-01`, importe: euros(cents) }));
       await created('/invoices', {
-        ...{ cliente: { id: client }, pedido, detalles: detalles(lines) },
+        cliente: { id: client },
+        pedido,
+        detalles: detalles(lines),
         ...(halves ? { vencimientos } : {}),
       });
       model.invoices.push({ client, lines, due });
@@ -177,7 +193,7 @@ async function take(
   }
 }
 
-/** Everything that is derived from documents, read from where it is shown. */
+/** All data derived from documents, as the operations show it. */
 async function compare(company: Company, model: Model) {
   const data = async (path: string, query: object = {}) => (await company.get(path, { ...query })).body.data;
   const year = { fecha_inicio: '2026-01-01', fecha_fin: '2026-12-31' };

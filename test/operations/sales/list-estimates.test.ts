@@ -31,7 +31,7 @@ const records: FileRecord[] = [
   estimate(15, '2026-03-01', { concepto: null }),
 ];
 
-/** The estimates of an answer, by the number that their concept ends with. */
+/** The estimates of an answer, by the number at the end of their concept. */
 const concepts = (body: { data: { presupuestos: { concepto: string }[] } }) =>
   body.data.presupuestos.map(({ concepto }) => concepto);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { demoCompany } from '../../../entities/account-file/demo/index.ts';
+import { demoCompany } from '../../../account-file/demo/index.ts';
 import { arbitraryCompany } from '../../account-file/arbitrary-company.ts';
 import { type Company, type FileRecord, startServer } from '../../helpers/world.ts';
 import {
@@ -43,13 +43,13 @@ const records: FileRecord[] = [
     line(20, { articulo: 'mesa', descuento: 50 }),
   ]),
   document('albaranes', 'a2', '2026-02-01', [line(0.05, { articulo: 'flete', iva: 0 })], 'hotel'),
-  // Of its lines one was counted with the first note.
+  // One of its lines was counted with the first note.
   document('facturas', 'f1', '2026-02-28', [
     line(100, { articulo: 'silla', proviene_albaranes: true, albaran: 'a1' }),
     line(7.5, { articulo: 'mesa' }),
     line(-2),
   ]),
-  // Nothing of it is new.
+  // All of its lines were counted with notes.
   document('facturas', 'f2', '2026-02-28', [line(10, { proviene_albaranes: true, albaran: 'a1' })]),
   document('facturas', 'f3', '2026-04-02', [line(200)], 'hotel'),
 ];
@@ -177,7 +177,7 @@ test('[TEN-01] another company’s documents are no sales of this one', async ()
   expect(await report(other, year)).toEqual({ ...year, total_ventas: 0, num_documentos: 0 });
 });
 
-/** The report in all its groupings, as the books say. */
+/** The report in all its groupings equals the books. */
 async function expectAsBooks(company: Company, books: Books, from: string, to: string) {
   const { sales, of } = part(books, from, to);
   const { total: total_ventas, num_documentos } = totalsOf(sales);
@@ -210,7 +210,7 @@ async function expectAsBooks(company: Company, books: Books, from: string, to: s
       }),
     );
     expect(found.map(({ total }) => total)).toEqual(expected.slice(0, 25).map(({ total }) => total));
-    // Of those that tie with the last one shown any may be shown.
+    // Any of those that tie with the last one shown may be shown.
     const last = expected.length > 25 ? (expected[24]?.total ?? 0) : Number.NEGATIVE_INFINITY;
     const sure = (list: typeof found) => list.filter(({ total }) => total > last).map((group) => JSON.stringify(group));
     expect(sure(found).sort()).toEqual(sure(expected).sort());
@@ -231,7 +231,7 @@ test('[PRJ-01] the same as a slow sum over the records, whatever is sold', async
 test('[PRJ-01] the same as a slow sum over any company that a file can hold', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryCompany, async ([account, ...company]) => {
-      // In its own zone, which its local times are of.
+      // The file's local times are in its own zone.
       const acme = await server.company(company, { cuenta: account });
       await expectAsBooks(acme, booksOf([account as FileRecord, ...company]), '2023-12-01', '2027-04-30');
     }),

@@ -128,6 +128,9 @@ test('[AUS-01] absences that overlap, with their days inside; rejected ones when
   expect(body.data).toEqual({
     periodo: { desde: '2026-12-01', hasta: '2026-12-31' },
     total_ausencias: 2,
+    pagina: 1,
+    por_pagina: 10_000,
+    num_paginas: 1,
     ausencias: [
       {
         ausenciaId: expect.any(String),
@@ -154,6 +157,21 @@ test('[AUS-01] absences that overlap, with their days inside; rejected ones when
   expect(await titles({ tipo: 'nada' })).toEqual([]);
   expect(await titles({ empleadoId: 1 })).toEqual(['Dentro']);
   expect((await acme.get('/time-off', { ...december, empleadoId: 9 })).status).toBe(404);
+});
+
+test('[PAG-01] [PAG-02] pages of absences, those of one day included, repeat and skip none', async () => {
+  const acme = await server.company([
+    ...records,
+    ...Array.from({ length: 5 }, (_, index) => absence(`a${index}`, 'ana', '2026-12-10', '2026-12-10')),
+  ]);
+  const { ausencias } = (await acme.get('/time-off', december)).body.data;
+  const pages = [];
+  for (const pagina of [1, 2, 3, 4]) {
+    const { body } = await acme.get('/time-off', { ...december, por_pagina: 2, pagina });
+    expect(body.data).toMatchObject({ total_ausencias: 5, pagina, por_pagina: 2, num_paginas: 3 });
+    pages.push(body.data.ausencias);
+  }
+  expect(pages).toEqual([ausencias.slice(0, 2), ausencias.slice(2, 4), ausencias.slice(4), []]);
 });
 
 test('[AUS-01] [CAL-02] overlap days are those that a count of days finds', async () => {

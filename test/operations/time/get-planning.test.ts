@@ -1,5 +1,6 @@
+import { scheduler } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { type Company, type FileRecord, startServer } from '../../helpers/world.ts';
 
 const server = await startServer();
@@ -41,7 +42,7 @@ async function planning(company: Company, fecha_inicio: string, fecha_fin: strin
   return body.data.empleados as Planned[];
 }
 const names = (people: Planned[]) => people.map(({ nombre }) => nombre);
-/** Each day of the only person by its date. */
+/** The only person's days by date. */
 const daysOf = ([only]: Planned[]) => new Map(only?.dias.map((day) => [day.fecha, day]));
 const titlesOn = (people: Planned[]) =>
   Object.fromEntries([...daysOf(people)].map(([date, { tareas }]) => [date, tareas.map(({ titulo }) => titulo)]));
@@ -71,6 +72,10 @@ test('[TSK-02] [CAL-01] [AUS-01] a person’s days: whether worked, for how long
   const tareas = [{ tareaId: expect.any(String), titulo: 'Lijar' }];
   expect(body.data).toEqual({
     periodo: { desde: '2026-03-03', hasta: '2026-03-08' },
+    total_empleados: 1,
+    pagina: 1,
+    por_pagina: 10_000,
+    num_paginas: 1,
     empleados: [
       {
         empleadoId: expect.any(String),
@@ -106,7 +111,7 @@ test('[PRJ-02] the hours follow the contracts: the most recent in force each day
     '2026-02-24': 0,
     '2026-02-25': 4,
     '2026-02-26': 4,
-    '2026-02-27': 5, // two that began on one day: the later record
+    '2026-02-27': 5, // two begin on one day: the later record
     '2026-02-28': 0, // Saturday
     '2026-03-01': 0,
     '2026-03-02': 4,
@@ -217,7 +222,88 @@ test('[TEN-01] another company plans its own; its people and projects are not fo
   }
 });
 
-// The same said again the slow way: every record looked at for every day.
+test('[PAG-01] [PAG-02] pages are of people, with their own days and nobody else’s', async () => {
+  const acme = await server.company([
+    ...base,
+    ...['Ana', 'Eva', 'Leo', 'Sol'].flatMap((ref) => [
+      person(ref),
+      task(`de ${ref}`, ref),
+      contract(ref, '2026-01-01', null, 8),
+    ]),
+    person('Fue', { activo: false }),
+  ]);
+  const range = { fecha_inicio: '2026-03-02', fecha_fin: '2026-03-03' };
+  const whole = await planning(acme, range.fecha_inicio, range.fecha_fin);
+  const counters = async (query: object) => {
+    const { empleados, periodo, ...rest } = (await acme.get('/planning', { ...range, ...query })).body.data;
+    return { ...rest, empleados };
+  };
+  expect(await counters({ por_pagina: 3 })).toEqual({
+    total_empleados: 4,
+    pagina: 1,
+    por_pagina: 3,
+    num_paginas: 2,
+    empleados: whole.slice(0, 3),
+  });
+  expect(await counters({ por_pagina: 3, pagina: 2 })).toMatchObject({ pagina: 2, empleados: whole.slice(3) });
+  expect(await counters({ por_pagina: 3, pagina: 3 })).toMatchObject({ total_empleados: 4, empleados: [] });
+  expect(await counters({ por_pagina: 10_001 })).toMatchObject({ por_pagina: 10_000, empleados: whole });
+  expect((await acme.get('/planning', { ...range, por_pagina: 0 })).body.data).toMatchObject([{ campo: 'por_pagina' }]);
+});
+
+test('[FAIR-03] what would be over 8 MB is refused with what to ask less of; pages and days make it fit', async () => {
+  const many = (count: number, responsable: string) =>
+    Array.from({ length: count }, (_, index) => task(`${index} ${'ñ'.repeat(500)}`, responsable));
+  const acme = await server.company([
+    ...base,
+    ...['Ana', 'Eva', 'Leo'].flatMap((ref) => [person(ref), ...many(30, ref)]),
+    person('Sol', { id: 51 }),
+    ...many(100, 'Sol'),
+  ]);
+  const range = { fecha_inicio: '2026-01-01', fecha_fin: '2026-04-02' };
+  const refused = await acme.get('/planning', { ...range, por_pagina: 3 });
+  expect([refused.status, refused.body.errorMsg, refused.body.data]).toEqual([
+    400,
+    'La respuesta pasaría de 8 MB, lo máximo: pide páginas más pequeñas (por_pagina) o pide menos días (fecha_fin)',
+    [
+      { campo: 'por_pagina', mensaje: 'pide páginas más pequeñas' },
+      { campo: 'fecha_fin', mensaje: 'pide menos días' },
+    ],
+  ]);
+  const page = await acme.get('/planning', { ...range, por_pagina: 2 });
+  expect(page.status).toBe(200);
+  expect(page.body.data.empleados.map(({ dias }: Planned) => dias.map(({ tareas }) => tareas.length))).toEqual(
+    Array(2).fill(Array(92).fill(30)),
+  );
+  // For one person only the number of days matters.
+  const alone = { ...range, empleadoId: 51 };
+  expect((await acme.get('/planning', alone)).status).toBe(400);
+  expect((await acme.get('/planning', { ...alone, fecha_fin: '2026-02-28' })).status).toBe(200);
+});
+
+test('[FAIR-02] a long answer is sealed in slices, between which the event loop turns', async () => {
+  const acme = await server.company([
+    ...base,
+    person('Ana'),
+    ...Array.from({ length: 20 }, () => task('x'.repeat(1000), 'Ana')),
+  ]);
+  // A clock by which everything takes a millisecond on any machine.
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now++);
+  const turned = vi.spyOn(scheduler, 'yield');
+  try {
+    const [ana] = await planning(acme, '2026-01-01', '2026-04-02');
+    const ids = new Set(ana?.dias.flatMap(({ tareas }) => tareas.map(({ tareaId }) => tareaId)));
+    const { tareas } = (await acme.get('/tasks')).body.data;
+    expect(ids).toEqual(new Set(tareas.map(({ tareaId }: { tareaId: string }) => tareaId)));
+    expect(turned.mock.calls.length).toBeGreaterThan(2);
+  } finally {
+    clock.mockRestore();
+    turned.mockRestore();
+  }
+});
+
+// The same computed naively: every record for every day.
 test('[TSK-02] [AUS-01] [PRJ-02] every day of generated companies is what a look at each record finds', async () => {
   const date = (offset: number) => Temporal.PlainDate.from('2026-01-20').add({ days: offset }).toString();
   const span = fc

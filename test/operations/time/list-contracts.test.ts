@@ -93,5 +93,23 @@ test('[CON-02] no amounts; the person’s path is the same list; another company
   const { empleadoId } = own.body.data.contratos[0].empleado;
   expect((await other.get(`/employees/${empleadoId}/contract`)).status).toBe(404);
   expect((await other.get('/employees/contracts', { empleadoId: 1 })).status).toBe(404);
-  expect((await other.get('/employees/contracts')).body.data).toEqual({ total_contratos: 0, contratos: [] });
+  expect((await other.get('/employees/contracts')).body.data).toEqual({
+    total_contratos: 0,
+    pagina: 1,
+    por_pagina: 10_000,
+    num_paginas: 0,
+    contratos: [],
+  });
+});
+
+test('[PAG-01] [PAG-02] pages of contracts repeat and skip none', async () => {
+  const acme = await server.company(records);
+  const { contratos } = (await acme.get('/employees/contracts', { vigentes: false })).body.data;
+  const pages = [];
+  for (const pagina of [1, 2, 3]) {
+    const { body } = await acme.get('/employees/contracts', { vigentes: false, por_pagina: 3, pagina });
+    expect(body.data).toMatchObject({ total_contratos: 4, pagina, por_pagina: 3, num_paginas: 2 });
+    pages.push(body.data.contratos);
+  }
+  expect(pages).toEqual([contratos.slice(0, 3), contratos.slice(3), []]);
 });

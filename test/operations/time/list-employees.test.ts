@@ -31,7 +31,7 @@ test('[PAG-02] people by surname, name and id, those who left included; [ENV-08]
     'Óscar Núñez Gil',
     'Ana Zarza',
   ]);
-  // Of two with one name, the one with the lower number.
+  // Of two with the same name, the one with the lower id first.
   expect(body.data.empleados.map(({ activo }: Person) => activo)).toEqual([true, false, false, true, true, true]);
   expect(body.data.empleados[0]).toEqual({
     empleadoId: expect.any(String),

@@ -40,6 +40,10 @@ test('[AUS-01] [PAG-02] each person’s absences that overlap, with their days i
   const none = { empleadoId: expect.any(String), total_ausencias: 0, dias_en_periodo: 0, por_tipo: {} };
   expect(body.data).toEqual({
     periodo: { desde: '2026-08-01', hasta: '2026-08-31' },
+    total_empleados: 5,
+    pagina: 1,
+    por_pagina: 10_000,
+    num_paginas: 1,
     empleados: [
       { ...none, nombre: 'Eva', apellidos: 'Álvarez' },
       { ...none, nombre: 'Abel', apellidos: 'Ruiz' },
@@ -109,6 +113,20 @@ test('[AUS-01] the department narrows the people, the type what is counted; a ty
     ['Leo', 2, { vacaciones: 3 }],
   ]);
   expect(await ask({ departamentoId: 2, tipo: 'nada' })).toEqual([['Eva', 0, {}]]);
+});
+
+test('[PAG-01] [PAG-02] pages are of people, each with all that is theirs', async () => {
+  const acme = await server.company([...staff, ...absences]);
+  const { empleados } = (await acme.get('/time-off/summary', august)).body.data;
+  const pages = [];
+  for (const pagina of [1, 2, 3]) {
+    const { body } = await acme.get('/time-off/summary', { ...august, por_pagina: 3, pagina });
+    expect(body.data).toMatchObject({ total_empleados: 5, pagina, por_pagina: 3, num_paginas: 2 });
+    pages.push(body.data.empleados);
+  }
+  expect(pages).toEqual([empleados.slice(0, 3), empleados.slice(3), []]);
+  const ofOne = (await acme.get('/time-off/summary', { ...august, departamentoId: 2, por_pagina: 1 })).body.data;
+  expect(ofOne).toMatchObject({ total_empleados: 1, num_paginas: 1 });
 });
 
 test('[TEN-01] another company has its own staff, and its departments are not found', async () => {

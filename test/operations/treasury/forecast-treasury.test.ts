@@ -94,7 +94,7 @@ test('by week: from Monday to Sunday under its ISO number, cut to the range, als
   const acme = await server.company([
     client,
     bank(0),
-    // The last day before, a Sunday, the first Monday, and the first day after.
+    // The day before the range, a Sunday, the first Monday, and the day after the range.
     sale(['2026-12-30', 1], ['2027-01-03', 2], ['2027-01-04', 4], ['2027-01-13', 8]),
   ]);
   const { periodos } = await ask(acme, '2026-12-31', '2027-01-12', 'semana');
@@ -133,7 +133,7 @@ test('what is overdue counts as of today, what comes before the range in its fir
     [123, 50, 242, 320],
     [0, 0, 121, 441],
   ]);
-  // The balance of a day is the same whatever range it is seen in.
+  // The balance of a day is the same in every range.
   expect(rows(await ask(acme, '2026-04-20', '2026-04-30'))).toEqual([[123, 50, 363, 441]]);
   expect(
     rows(await ask(acme, '2026-04-01', '2026-04-30', 'semana'))
@@ -146,7 +146,7 @@ test('what is overdue counts as of today, what comes before the range in its fir
 test('[REN-01] [REN-03] renewals that are still to be issued, with VAT by rate, within validity and active months', async () => {
   const acme = await server.company([
     client,
-    // VAT is 6.33 + 0.01 + 0.01, each rate rounded on its own; of one sum it would be 6.34.
+    // VAT is 6.33 + 0.01 + 0.01, rounded rate by rate; of the sum it would be 6.34.
     recurring('mensual', {
       ultima_facturacion: '2026-04-10',
       fecha_inicio: '2026-01-10',
@@ -161,7 +161,7 @@ test('[REN-01] [REN-03] renewals that are still to be issued, with VAT by rate, 
   ]);
   const { periodos } = await ask(acme, '2026-03-01', '2026-12-31');
   expect(periodos.map(({ recurrentes }) => recurrentes)).toEqual([0, 0, 36.68, 36.68, 0, 0, 36.68, 0, 0, 0]);
-  // What has a note is issued, whatever the last invoicing: one that says its cycle, and all up to one that does not.
+  // Cycles with a note are issued, whatever the last invoicing; a note without a cycle covers all up to its date.
   const note = (fecha: string, ciclo_recurrente?: string): FileRecord => ({
     coleccion: 'albaranes',
     fecha,
@@ -216,11 +216,11 @@ test('[TEN-01] another company has a treasury of its own', async () => {
   });
 });
 
-// The slow and obvious way, in whole cents, day by day.
+// The naive way, in whole cents, day by day.
 
 const epoch = Temporal.PlainDate.from('2025-10-01');
 const dateAt = (days: number) => epoch.add({ days }).toString();
-/** Around the days that calendars are tricky on, as well as any other. */
+/** Days, often those that are difficult in calendars. */
 const someDay = (max: number) =>
   fc.oneof(
     fc.integer({ min: 0, max }).map(dateAt),
@@ -242,10 +242,10 @@ interface Service {
   end: string | null;
   invoiced: string | null;
   months: number[] | null;
-  /** Of its notes: the day of one that does not say its cycle, and which cycles have one, by their order. */
+  /** Its notes: the day of one without a cycle, and the indexes of cycles with one. */
   noted: string | null;
   issued: number[];
-  /** Amounts of the lines, all of quantity 1. */
+  /** Amounts of the lines, each with quantity 1. */
   lines: { cents: number; vat: number }[];
 }
 interface Books {
@@ -281,7 +281,7 @@ const books: fc.Arbitrary<Books> = fc.record({
   services: fc.array(service, { maxLength: 6 }),
 });
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 const rounded = (hundredths: number) => Math.sign(hundredths) * Math.round(Math.abs(hundredths) / 100);
 
 /** The days in a long stretch around the range on which a service renews, in order. */
@@ -300,10 +300,10 @@ function renewalsOf({ cycle, created, start, end, invoiced, months }: Service): 
   return found;
 }
 
-/** Those that have a note. */
+/** The renewals with a note. */
 const issuedOf = (service: Service) => renewalsOf(service).filter((_, index) => service.issued.includes(index));
 
-/** Those that are still to be issued. */
+/** The renewals still to be issued. */
 function expectedOf(service: Service): Set<string> {
   const { invoiced, noted } = service;
   const issued = issuedOf(service);
@@ -317,21 +317,21 @@ function cycleCents({ lines }: Service): number {
   return [...bases].reduce((sum, [vat, base]) => sum + base + rounded(base * vat), 0);
 }
 
-/** Books with the renewals that are to be issued, of each service. */
+/** Books with each service's renewals still to be issued. */
 const known = (given: Books) => ({
   ...given,
   renewing: given.services.map((each) => ({ days: expectedOf(each), cents: cycleCents(each) })),
 });
 type Known = ReturnType<typeof known>;
 
-/** Every day from the first that matters to the last: a period's figures are those of its days. */
+/** Every relevant day: a period's figures are the sums of its days. */
 function slowly({ opening, movements, dues, renewing }: Known, from: string, to: string, weekly: boolean): Forecast {
   const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
   const happened = (when: (date: string) => boolean) =>
     sum(movements.filter(({ date }) => when(date)).map(({ cents }) => cents));
   let balance = opening + happened((date) => date < from);
   const forecast: Forecast = { saldo_inicial: balance / 100, periodos: [] };
-  // What is to come and has not found its period yet.
+  // Future amounts that are not in a period yet.
   const waiting = { cobros: 0, pagos: 0, recurrentes: 0 };
   const first =
     [from, ...dues.map(({ date }) => date), ...renewing.flatMap(({ days }) => [...days])].toSorted()[0] ?? from;
@@ -429,7 +429,7 @@ test('[REN-01] [REN-02] [REN-03] the same as the slow way, to the cent, for any 
           const about = `${agrupar} ${from} ${to}`;
           expect(await ask(company, from, to, agrupar), about).toEqual(slowly(all, from, to, agrupar === 'semana'));
         }
-        // What is listed as pending up to a day from today on is what the forecast counts until then.
+        // The forecast counts as pending up to a day what the due dates list as pending up to that day.
         if (to < TODAY) continue;
         const { vencimientos } = (await company.get('/treasury/due-dates', { fecha_fin: to, pendiente: true })).body
           .data;

@@ -65,7 +65,7 @@ test('what is to collect and to pay, the soonest first, with what is left of eac
     num_paginas: 1,
     vencimientos: [
       { ...pago, fecha: '2026-05-01', importe: 21, pendiente: 0, vencido: false, documento: compra },
-      // A credit note: money to give back is not overdue.
+      // A credit note: money to return is not overdue.
       {
         ...cobro,
         fecha: '2026-05-02',
@@ -75,14 +75,14 @@ test('what is to collect and to pay, the soonest first, with what is left of eac
         documento: { ...venta, numero: '' },
       },
       { ...cobro, fecha: '2026-05-09', importe: 60.5, pendiente: 40.3, vencido: true, documento: venta },
-      // Due today is not overdue yet.
+      // Due today is not overdue.
       { ...pago, fecha: '2026-05-10', importe: 100, pendiente: 100, vencido: false, documento: compra },
       { ...cobro, fecha: '2026-06-01', importe: 60.5, pendiente: 60.5, vencido: false, documento: venta },
     ],
   });
   const ids = body.data.vencimientos.map((due: { vencimientoId: string }) => due.vencimientoId);
   expect(new Set(ids).size).toBe(5);
-  // The ids of parties are those that other operations take.
+  // The ids of parties are valid in other operations.
   const [payment, , collection] = body.data.vencimientos;
   expect((await acme.get(`/clients/${collection.tercero.clienteId}`)).status).toBe(200);
   const { proveedorId } = payment.tercero;
@@ -118,7 +118,7 @@ test('[DATE-01] filters: dates of the due date with both ends, kind, and whether
   expect(await amounts({ fecha_inicio: '2026-05-31' })).toEqual([11, 12]);
   expect(await amounts({ tipo: 'cobro' })).toEqual([10, 11, 12]);
   expect(await amounts({ tipo: 'pago' })).toEqual([13, 14]);
-  // One collected in excess has something to go back.
+  // More was collected than due: the rest is to return.
   expect(await amounts({ pendiente: true })).toEqual([13, 11, 12]);
   expect((await amounts({ pendiente: false })).toSorted()).toEqual([10, 14]);
   expect(await amounts({ ...may, tipo: 'pago', pendiente: true })).toEqual([]);

@@ -59,9 +59,10 @@ test('what is too short to hide anything behind its ends is hidden whole', async
     account('a', { iban: '12345678' }),
     account('b', { iban: '123456789' }),
     account('c', { iban: '1' }),
+    account('d', { iban: '12\u00a034\u2003\t56 78' }),
   ]);
   const { cuentas } = (await acme.get('/treasury/accounts')).body.data;
-  expect(cuentas.map(({ iban }: { iban: string }) => iban)).toEqual(['********', '1234*6789', '*']);
+  expect(cuentas.map(({ iban }: { iban: string }) => iban)).toEqual(['********', '1234*6789', '*', '********']);
 });
 
 test('[TEN-01] another company has accounts of its own, and none is nothing', async () => {

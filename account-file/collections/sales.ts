@@ -1,0 +1,180 @@
+// Estimates with attachments, recurring services, delivery notes with stock movements, and invoices.
+import { z } from 'zod';
+import { inOrder } from '../checks.ts';
+import { collection } from '../collection.ts';
+import {
+  choice,
+  date,
+  type Field,
+  flag,
+  freeText,
+  instant,
+  keptDates,
+  optionalDate,
+  optionalDecimal,
+  optionalInnerReference,
+  optionalReference,
+  optionalText,
+  optionalWhole,
+  optionalWholes,
+  product,
+  reference,
+  text,
+  wholeNumber,
+} from '../fields.ts';
+import { products } from './catalogue.ts';
+import { dueDates, lines } from './lines.ts';
+import { clients } from './parties.ts';
+import { projects } from './projects.ts';
+
+export const estimates = collection(
+  'presupuestos',
+  'estimates',
+  {
+    numero: optionalText('number'),
+    fecha: date('date'),
+    concepto: optionalText('concept', ''),
+    cliente: reference(clients, 'client_id'),
+  },
+  {
+    children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
+  },
+);
+
+/** Maximum size of an attachment in bytes. FAIR-03 */
+const LARGEST_CONTENT = 20 * 1024 ** 2;
+
+/** Bytes as base64. JSON carries them to PostgreSQL as hexadecimal. */
+const content: Field<string> = {
+  schema: z
+    .string()
+    .refine((value) => Buffer.byteLength(value, 'base64') <= LARGEST_CONTENT, {
+      error: `no puede pasar de ${LARGEST_CONTENT / 1024 ** 2} MB`,
+      abort: true,
+    })
+    .refine((value) => Buffer.from(value, 'base64').toString('base64') === value, 'se esperaba base64 con su relleno'),
+  columns: ['content'],
+  write(value, row) {
+    row.content = `\\x${Buffer.from(value, 'base64').toString('hex')}`;
+  },
+  read: ({ content: bytes }) => (Buffer.isBuffer(bytes) ? bytes.toString('base64') : ''),
+};
+
+export const attachments = collection(
+  'adjuntos',
+  'attachments',
+  {
+    presupuesto: reference(estimates, 'estimate_id'),
+    nombre: text('name'),
+    tipo_mime: text('mime_type'),
+    fecha_subida: instant('uploaded_at'),
+    contenido: content,
+  },
+  { pageSize: 4 },
+);
+
+const MONTHS = z
+  .array(wholeNumber(1, 12))
+  .min(1)
+  .refine((months) => new Set(months).size === months.length, {
+    error: 'hay meses repetidos',
+  });
+
+export const recurrings = collection(
+  'recurrentes',
+  'recurrings',
+  {
+    descripcion: text('description'),
+    cliente: reference(clients, 'client_id'),
+    periodicidad: choice('periodicity', {
+      semanal: 'weekly',
+      quincenal: 'fortnightly',
+      mensual: 'monthly',
+      bimensual: 'bimonthly',
+      trimestral: 'quarterly',
+      semestral: 'half-yearly',
+      anual: 'yearly',
+    }),
+    fecha_creacion: date('created_on'),
+    fecha_inicio: optionalDate('start_date'),
+    fecha_caducidad: optionalDate('end_date'),
+    ultima_facturacion: optionalDate('last_invoiced_on'),
+    meses_activos: optionalWholes('active_months', MONTHS),
+    dia_ancla: optionalWhole('anchor_day', wholeNumber(1, 31)),
+    pendiente_desde: optionalDate('pending_from'),
+    ciclos_saltados: keptDates('skipped_cycles'),
+  },
+  {
+    children: { lineas: lines('recurring_lines', 'recurring_id', {}) },
+    entered: 'entered_on',
+    check(record, wrong) {
+      inOrder(record, 'fecha_inicio', 'fecha_caducidad', wrong);
+      const { pendiente_desde, ultima_facturacion } = record;
+      if (pendiente_desde !== null && (ultima_facturacion === null || pendiente_desde >= ultima_facturacion)) {
+        wrong('pendiente_desde', 'se esperaba una fecha anterior a ultima_facturacion');
+      }
+    },
+  },
+);
+
+export const deliveryNotes = collection(
+  'albaranes',
+  'delivery_notes',
+  {
+    numero: optionalText('number'),
+    fecha: date('date'),
+    concepto: optionalText('concept', ''),
+    observaciones: freeText('remarks', ''),
+    cliente: reference(clients, 'client_id'),
+    proyecto: optionalReference(projects, 'project_id'),
+    recurrente: optionalReference(recurrings, 'recurring_id'),
+    ciclo_recurrente: optionalDate('recurring_cycle'),
+    promo_code: optionalText('promo_code'),
+    revisado: flag('reviewed', true),
+  },
+  {
+    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) },
+    check({ recurrente, ciclo_recurrente }, wrong) {
+      if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
+    },
+  },
+);
+
+export const stockMovements = collection(
+  'movimientos_stock',
+  'stock_movements',
+  {
+    articulo: reference(products, 'product_id'),
+    variacion: optionalInnerReference(products, 'variaciones', 'articulo', 'variation_id'),
+    fecha: instant('moved_at'),
+    cantidad: product('quantity'),
+    albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
+    linea: optionalInnerReference(deliveryNotes, 'lineas', 'albaran', 'delivery_note_line_id'),
+    factor: optionalDecimal('factor'),
+  },
+  // Opening movements are not exported: they follow from `stock` and the other movements.
+  { exported: 'not t.opening' },
+);
+
+export const invoices = collection(
+  'facturas',
+  'invoices',
+  {
+    numero: optionalText('number'),
+    fecha: date('date'),
+    concepto: optionalText('concept', ''),
+    observaciones: freeText('remarks', ''),
+    cliente: reference(clients, 'client_id'),
+    proyecto: optionalReference(projects, 'project_id'),
+    promo_code: optionalText('promo_code'),
+  },
+  {
+    children: {
+      lineas: lines('invoice_lines', 'invoice_id', {
+        proviene_albaranes: flag('from_delivery_note', false),
+        albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
+      }),
+      vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
+    },
+  },
+);

@@ -1,0 +1,191 @@
+// Sales: estimates, delivery notes with their stock movements, and invoices.
+import { pdf } from './attachments.ts';
+import type { Context } from './calendar.ts';
+import type { Article } from './catalogue.ts';
+import type { Company, Draft, Line, Payment } from './documents.ts';
+import * as documents from './documents.ts';
+import { suits, TRADES, type Trade, WORKS } from './names-and-places.ts';
+import type { Client } from './parties.ts';
+import type { Project } from './projects.ts';
+import { planRecurring } from './recurring.ts';
+import { along, at, euros, instant, plus, type Random, type Row, range } from './tools.ts';
+
+type Note = Draft<Client> & { recurrente?: string };
+
+const REMARKS = [
+  '<p>Entregar en obra, preguntar por <strong>el encargado</strong>.</p>',
+  '<p>Llamar antes de ir.</p><ul><li>Llaves en conserjería</li></ul>',
+  'Material revisado y conforme.',
+];
+
+// The families that a trade installs.
+const FAMILIES: Record<Trade, RegExp> = {
+  ele: /CAB|MEC|CUA|CAN|ILU/,
+  fon: /PEX|PVC|VAL|SAN/,
+  cli: /CAL|CLI|COB/,
+  sol: /SOL|CUA/,
+};
+
+/** The articles that a trade installs. */
+export const materials = (articles: readonly Article[], trade: Trade): Article[] =>
+  articles.filter(({ family }) => FAMILIES[trade].test(family));
+
+// Services of a trade beside its materials, by their descriptions.
+const SERVICES: Record<Trade, RegExp> = {
+  ele: /electric|Desplazamiento/,
+  fon: /fontaner|agua|Desplazamiento/,
+  cli: /calefactor|climatización|caldera|gas|Desplazamiento/,
+  sol: /solar|autoconsumo|Desplazamiento/,
+};
+
+/** The services of a trade; some are only for homes or only for firms. */
+const servicesOf = (articles: readonly Article[], trade: Trade, { home }: Client): Article[] =>
+  articles.filter(
+    ({ modo, descripcion }) => modo === 'servicio' && SERVICES[trade].test(descripcion) && suits(descripcion, home),
+  );
+
+const saleRow = ({ party, project, fecha, concepto, lineas }: Draft<Client>): Row => {
+  return { fecha, concepto, cliente: party.ref, proyecto: project?.ref, lineas };
+};
+
+/** A work's delivery notes, with materials and labour. */
+function worksNotes({ context, articles }: Company, random: Random, project: Project): Note[] {
+  const { client: party, trade, start, end, until, cents } = project;
+  const stock = materials(articles, trade);
+  const labour = articles.filter(({ descripcion }) => descripcion.startsWith('Hora de'));
+  const count = random.int(3, 7);
+  if (!party) return [];
+  return range(count, (index) => {
+    const { ref: articulo, descripcion, cents: price } = at(labour, TRADES.indexOf(trade) + random.pick([0, 4]));
+    const cantidad = random.int(4, 60) / 2;
+    const hours: Line = { ref: '', descripcion, cantidad, importe_unitario: euros(price[party.tarifa]), articulo };
+    const goods = documents.articleLines(random, stock, party.tarifa, (cents * 0.4) / count);
+    const lineas = documents.numberedLines(index % 2 === 1 ? [...goods, hours] : goods);
+    const fecha = context.workday(along(start, end, (index + 0.7) / count));
+    return { fecha, party, project, lineas, concepto: `Entrega ${index + 1} de obra` };
+  }).filter(({ fecha }) => fecha <= until && fecha < context.today);
+}
+
+/** The certified stages of a work, invoiced without delivery notes. */
+function stageInvoices({ today, workday }: Context, random: Random, project: Project): Draft<Client>[] {
+  const { client: party, start, end, until, cents, ref } = project;
+  const count = random.int(1, 4);
+  if (!party) return [];
+  return range(count, (index) => {
+    const descripcion = `Certificación ${index + 1} de ${count}, obra ${ref}`;
+    const importe_unitario = euros(Math.round(((cents * 0.6) / count) * random.real(0.94, 1.08)));
+    const line: Line = { ref: 'l1', descripcion, cantidad: 1, importe_unitario, iva: party.home ? 10 : 21 };
+    return {
+      fecha: workday(along(start, end, (index + 1) / count)),
+      party,
+      project,
+      lineas: [line],
+      concepto: descripcion,
+    };
+  }).filter(({ fecha }) => fecha <= until && fecha < today);
+}
+
+/** Counter sales and small jobs, some for a work in progress, some with a return. */
+function counterNotes({ context, clients, articles, projects }: Company, random: Random): Note[] {
+  const dates = context.days.filter((day) => context.isWorkday(day) && day < context.today);
+  return range(560, () => {
+    const [party, fecha] = [random.pick(clients), random.pick(dates)];
+    const work = projects.find(({ client, start, until }) => client === party && start <= fecha && fecha <= until);
+    const trade = work?.trade ?? random.pick(TRADES);
+    const concepto = random.pick(['Venta en tienda', 'Reparación de avería', 'Suministro de material']);
+    const labour = concepto.startsWith('Reparación') ? servicesOf(articles, trade, party) : [];
+    const sold = [...materials(articles, trade).filter(({ cents }) => cents[0] < 50_000), ...labour];
+    const lineas = documents.articleLines(random, sold, party.tarifa, 10 ** random.real(3.7, 5.6));
+    const first = at(lineas, 0);
+    if (first.cantidad > 2 && !first.cantidad_base_real && random.chance(0.1)) lineas.push({ ...first, cantidad: -1 });
+    first.proyecto = work?.ref;
+    return { fecha, party, lineas: documents.numberedLines(lineas), concepto };
+  });
+}
+
+/** Rentals of the two years; the last ones reserve today and the coming weeks. */
+function rentalNotes({ context, clients, articles }: Company, random: Random): Note[] {
+  const { today, from } = context;
+  const rented = articles.filter(({ modo }) => modo === 'alquiler');
+  return range(84, (index) => {
+    const [party, article, last] = [random.pick(clients), at(rented, index * 5), index >= 60];
+    const fecha = context.done(last ? plus(today, -random.int(0, 20)) : along(from, plus(today, -30), random.real()));
+    const [startDate, days] = [context.workday(plus(fecha, random.int(0, last ? 30 : 3))), random.int(2, 12)];
+    const descripcion = `${article.descripcion.replace(' (día)', '')}, ${days} días`;
+    const what = { ref: 'l1', descripcion, cantidad: random.pick([1, 1, 1, 2]), articulo: article.ref };
+    const importe_unitario = euros(article.cents[party.tarifa] * days);
+    const line: Line = { ...what, importe_unitario, startDate, endDate: plus(startDate, days - 1) };
+    return { fecha, party, lineas: [line], concepto: 'Alquiler de maquinaria' };
+  });
+}
+
+/** The stock movements of the notes: only articles with stock. */
+function movementsOf({ articles }: Company, random: Random, notes: readonly (Note & { numero: string })[]): Row[] {
+  const byRef = new Map(articles.map((article) => [article.ref, article]));
+  return notes.flatMap(({ numero: albaran, ...note }) => {
+    const fecha = instant(random, note.fecha);
+    return note.lineas.flatMap((line) => {
+      const { articulo = '', variacion, ref: linea } = line;
+      const article = byRef.get(articulo);
+      if (article?.modo !== 'venta') return [];
+      const factor = article.formatos.find(({ ref }) => ref === line.formato)?.factor;
+      const cantidad = -(line.cantidad_base_real ?? line.cantidad * (factor ?? 1));
+      return [{ ref: `mov-${albaran}-${linea}`, articulo, variacion, fecha, cantidad, albaran, linea, factor }];
+    });
+  });
+}
+
+function planEstimates({ context, clients, articles }: Company) {
+  const random = context.random('estimates');
+  const drafts = range(150, () => {
+    const [party, trade] = [random.pick(clients), random.pick(TRADES)];
+    const stock = [...materials(articles, trade), ...servicesOf(articles, trade, party)];
+    const lineas = documents.articleLines(random, stock, party.tarifa, 10 ** random.real(4.5, 6.5));
+    const concepto = `${random.pick(WORKS[trade].filter((work) => suits(work, party.home)))} en ${party.town}`;
+    return { fecha: context.done(along(context.from, context.today, random.real())), party, concepto, lineas };
+  });
+  const [presupuestos, adjuntos]: [Row[], Row[]] = [[], []];
+  for (const [index, { numero, ...draft }] of documents.numbered(drafts, 'P').entries()) {
+    presupuestos.push({ ref: numero, id: index + 1, numero, ...saleRow(draft) });
+    const fecha_subida = instant(random, draft.fecha);
+    const add = (nombre: string, tipo_mime: string, content: Buffer) => {
+      const [ref, contenido] = [`adj-${adjuntos.length + 1}`, content.toString('base64')];
+      adjuntos.push({ ref, presupuesto: numero, nombre, tipo_mime, fecha_subida, contenido });
+    };
+    const page = ['Instalaciones Montalt, S.L.', `Presupuesto ${numero}`, draft.concepto, draft.party.nombre];
+    if (index % 3 === 0) add(`${numero}.pdf`, 'application/pdf', pdf(page));
+    if (index % 7 === 0) add('visita.txt', 'text/plain', Buffer.from(`Visita a la obra: ${draft.concepto}\n`));
+  }
+  return { presupuestos, adjuntos };
+}
+
+/** All sale documents, and the payments received for the invoices. */
+export function planSales(company: Company) {
+  const { context, projects } = company;
+  const { today } = context;
+  const random = context.random('sales');
+  const { notes: renewals, recurrentes } = planRecurring(context, company.clients);
+  const works = projects.flatMap((project) => worksNotes(company, random, project));
+  const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
+  const notes = documents.numbered<Note>([...renewals, ...works, ...others], 'A');
+  const albaranes = notes.map(({ numero, recurrente, ...note }, index): Row => {
+    const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
+    const promo_code = random.chance(0.02) ? 'CLIENTE10' : null;
+    const state = { recurrente, observaciones, promo_code, revisado: note.fecha < plus(today, -5) };
+    return { ref: numero, id: index + 1, numero, ...saleRow(note), ...state };
+  });
+  const movimientos_stock = movementsOf(company, random, notes);
+  const ready = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
+  const stages = projects.flatMap((project) => stageInvoices(context, random, project));
+  const invoices = [...documents.monthly(context, ready).filter(({ fecha }) => fecha < today), ...stages];
+  const collected: Payment[] = [];
+  const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }, index): Row => {
+    const total = documents.totalCents(draft.lineas);
+    const { vencimientos, payments } = documents.dueDates(context, random, draft.fecha, total, 'cobrado');
+    const concepto = `Cobro ${numero} ${draft.party.nombre}`;
+    collected.push(...payments.map((payment) => ({ ...payment, concepto })));
+    return { ref: numero, id: index + 1, numero, ...saleRow(draft), vencimientos };
+  });
+  const rows = { ...planEstimates(company), recurrentes, albaranes, movimientos_stock, facturas };
+  return { collected, rows };
+}

@@ -1,0 +1,299 @@
+// Imports an account file into a company: one transaction, in batches, so that memory does not grow with the file.
+// format.ts declares the collections; write.ts writes a batch.
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Database, Db } from '../platform/database.ts';
+import { fieldName } from '../platform/errors.ts';
+import { ACCOUNT, accountSchema, readAccount, writeAccount } from './account.ts';
+import type { Collection, FileRecord, InnerRecord } from './collection.ts';
+import { settle } from './consequences.ts';
+import { COLLECTIONS } from './format.ts';
+import { LONGEST_LINE } from './lines.ts';
+import { LocalTimes } from './local-times.ts';
+import type { Item } from './matching.ts';
+import { addStandardRecords } from './new-account.ts';
+import { type Position, Problems } from './problems.ts';
+import { rows } from './statements.ts';
+import { Writer } from './write.ts';
+
+export { AccountFileError } from './problems.ts';
+
+export interface ImportOptions {
+  /** Who imports, for the audit; default `command`. */
+  actor?: string;
+  requestId?: string;
+  /** The instant of the import, default now. New records are entered on the company's date at that instant. */
+  now?: Temporal.Instant;
+  /** Called after each batch with the number of records read so far. */
+  onProgress?: (records: number) => void;
+}
+
+export interface ImportResult {
+  records: number;
+  created: number;
+  changed: number;
+  /** Sentences about values that the import ignored. */
+  notices: string[];
+}
+
+const BATCH_RECORDS = 1000;
+const BATCH_CHARACTERS = 4_000_000;
+const MANY = 5000;
+
+const BY_NAME = new Map(COLLECTIONS.map((collection) => [collection.name, collection]));
+
+/**
+ * Imports the lines of an account file (without line ends) into the company. Records are matched by `ref`; equal ones are not
+ * touched. If anything is wrong, it throws AccountFileError and changes nothing.
+ */
+export async function importAccountFile(
+  database: Database,
+  accountId: number,
+  lines: Iterable<string> | AsyncIterable<string>,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const result = await database.transaction(accountId, { write: true }, async (db) => {
+    const reading = await Import.begin(database, db, accountId, options);
+    for await (const line of lines) await reading.take(line);
+    const result = await reading.end();
+    // Makes the statistics of the written rows visible at the commit.
+    if (result.created > MANY) await rows(db, 'select pg_stat_force_next_flush()', []);
+    return result;
+  });
+  if (result.created > MANY) await analyzeGrown(database);
+  return result;
+}
+
+/** Analyses tables that grew by a tenth, rather than wait for autovacuum. Smaller changes are left to autovacuum. */
+async function analyzeGrown({ pool }: Database): Promise<void> {
+  const { rows: grown } = await pool.query<{ name: string }>(
+    `select quote_ident(relname) as name from pg_stat_user_tables
+     where schemaname = current_schema() and n_mod_since_analyze > 50 + n_live_tup / 10`,
+  );
+  if (grown.length > 0) await pool.query(`analyze ${grown.map(({ name }) => name).join(', ')}`);
+}
+
+class Import {
+  readonly #db: Db;
+  readonly #accountId: number;
+  readonly #options: ImportOptions;
+  readonly #problems: Problems;
+  readonly #writer: Writer;
+  readonly #touched = new Set<Collection>();
+  readonly #result: ImportResult = { records: 0, created: 0, changed: 0, notices: [] };
+  readonly #before: Awaited<ReturnType<typeof readAccount>>;
+  readonly #now: Temporal.Instant;
+  #times: LocalTimes;
+  #line = 0;
+  #hasAccount = false;
+  #current: Collection | undefined;
+  #batch: Item[] = [];
+  #characters = 0;
+
+  private constructor(
+    db: Db,
+    accountId: number,
+    options: ImportOptions,
+    problems: Problems,
+    writer: Writer,
+    before: Awaited<ReturnType<typeof readAccount>>,
+  ) {
+    this.#db = db;
+    this.#accountId = accountId;
+    this.#options = options;
+    this.#problems = problems;
+    this.#writer = writer;
+    this.#before = before;
+    this.#now = options.now ?? Temporal.Now.instant();
+    this.#times = new LocalTimes(before.time_zone);
+  }
+
+  /** The company's date. */
+  get #today(): Temporal.PlainDate {
+    return this.#now.toZonedDateTimeISO(this.#times.zone).toPlainDate();
+  }
+
+  static async begin(database: Database, db: Db, accountId: number, options: ImportOptions): Promise<Import> {
+    const before = await readAccount(db, accountId, true);
+    await addStandardRecords(db, accountId);
+    // The refs of the file with their lines. In a table, since they may not fit in memory.
+    await rows(
+      db,
+      `create temporary table account_file_claims
+         (collection text, claim text, line bigint, primary key (collection, claim)) on commit drop`,
+      [],
+    );
+    const problems = new Problems();
+    const writer = new Writer(database, db, accountId, problems);
+    await writer.readCodes();
+    return new Import(db, accountId, options, problems, writer, before);
+  }
+
+  /** Reads one line of the file. */
+  async take(text: string): Promise<void> {
+    this.#line++;
+    if (text.length > LONGEST_LINE) {
+      this.#result.records++;
+      const nowhere = { line: this.#line, coleccion: '', ref: '' };
+      return this.#problems.add(nowhere, '', `la línea pasa de ${LONGEST_LINE / 1024 ** 2} MB`);
+    }
+    const json = this.#line === 1 ? text.replace(/^\uFEFF/, '') : text;
+    if (json.trim() === '') return;
+    this.#result.records++;
+    const raw = this.#parse(json);
+    if (!raw) return;
+    const position = {
+      line: this.#line,
+      coleccion: typeof raw.coleccion === 'string' ? raw.coleccion : '',
+      ref: typeof raw.ref === 'string' ? raw.ref.trim() : '',
+    };
+    if (this.#result.records === 1 && raw.coleccion !== ACCOUNT) {
+      this.#problems.add(position, 'coleccion', `el primer registro tiene que ser el de ${ACCOUNT}`);
+    }
+    if (raw.coleccion === ACCOUNT) return await this.#takeAccount(raw, position);
+    const collection = BY_NAME.get(position.coleccion);
+    if (!collection) {
+      const expected = [...BY_NAME.keys()].join(', ');
+      this.#problems.add(position, 'coleccion', `no es una colección: se esperaba una de ${ACCOUNT}, ${expected}`);
+      return;
+    }
+    if (collection !== this.#current || this.#isFull) await this.#flush();
+    this.#current = collection;
+    const record = this.#valid(collection.schema, raw, position);
+    if (!record) return;
+    this.#check(collection, record, position);
+    this.#batch.push({ ...position, ref: record.ref, record });
+    this.#characters += json.length;
+  }
+
+  /** Finishes the import after the last line. */
+  async end(): Promise<ImportResult> {
+    await this.#flush();
+    if (!this.#hasAccount && this.#result.records === 0) {
+      this.#problems.add({ line: 1, coleccion: ACCOUNT, ref: '' }, 'coleccion', `falta el registro de ${ACCOUNT}`);
+    }
+    this.#problems.check();
+    await settle(this.#db, this.#accountId, this.#touched, {
+      zoneChanged: this.#times.zone !== this.#before.time_zone,
+    });
+    const { actor = 'command', requestId = randomUUID() } = this.#options;
+    await this.#db
+      .insertInto('audit_records')
+      .values({
+        account_id: this.#accountId,
+        actor,
+        door: 'command',
+        operation: 'import',
+        record_kind: 'account',
+        record_id: this.#accountId,
+        request_id: requestId,
+      })
+      .execute();
+    return this.#result;
+  }
+
+  get #isFull(): boolean {
+    return this.#batch.length >= BATCH_RECORDS || this.#characters >= BATCH_CHARACTERS;
+  }
+
+  #parse(json: string): Record<string, unknown> | undefined {
+    const nowhere = { line: this.#line, coleccion: '', ref: '' };
+    try {
+      const value: unknown = JSON.parse(json);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+      this.#problems.add(nowhere, '', 'se esperaba un objeto JSON');
+    } catch (error) {
+      this.#problems.add(nowhere, '', `no es JSON: ${error instanceof Error ? error.message : ''}`);
+    }
+    return undefined;
+  }
+
+  #valid<T>(schema: z.ZodType<T>, raw: unknown, position: Position): T | undefined {
+    const parsed = schema.safeParse(raw);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) {
+      if (issue.code === 'unrecognized_keys') {
+        for (const key of issue.keys) {
+          this.#problems.add(position, fieldName([...issue.path, key]), 'no es un campo de esta colección');
+        }
+      } else this.#problems.add(position, fieldName(issue.path), issue.message);
+    }
+    return undefined;
+  }
+
+  #check(collection: Collection, record: FileRecord, position: Position): void {
+    const wrong = (campo: string, mensaje: string) => this.#problems.add(position, campo, mensaje);
+    collection.check(record, wrong);
+    for (const [name, inner] of Object.entries(collection.children)) {
+      // The collection's schema has made the field this list or null.
+      const children = (record[name] ?? []) as readonly InnerRecord[];
+      inner.checkAll(children, name, wrong);
+      for (const [index, child] of children.entries()) {
+        inner.check(child, (campo, mensaje) => this.#problems.add(position, `${name}[${index}].${campo}`, mensaje));
+      }
+    }
+  }
+
+  async #takeAccount(raw: unknown, position: Position): Promise<void> {
+    if (this.#hasAccount) return this.#problems.add(position, 'coleccion', `ya hay un registro de ${ACCOUNT}`);
+    this.#hasAccount = true;
+    const record = this.#valid(accountSchema, raw, position);
+    if (!record) return;
+    this.#times = new LocalTimes(record.zona_horaria);
+    if (await writeAccount(this.#db, this.#accountId, record, this.#today)) this.#result.changed++;
+    const { cuota_por_minuto: quota } = record;
+    if (quota !== null && quota !== this.#before.quota_per_minute) {
+      this.#result.notices.push(
+        `cuota_por_minuto (${quota}) is left aside: no file sets a quota, \`albaran account set --quota ${quota}\` does`,
+      );
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const [collection, batch] = [this.#current, this.#batch];
+    this.#batch = [];
+    this.#characters = 0;
+    if (!collection || batch.length === 0) return;
+    const fresh = await this.#withoutRepeated(collection, batch);
+    const { created, changed } = await this.#writer.write(collection, fresh, this.#times, this.#today);
+    this.#result.created += created;
+    this.#result.changed += changed;
+    if (created + changed > 0) this.#touched.add(collection);
+    this.#options.onProgress?.(this.#result.records);
+  }
+
+  /** Leaves out records whose ref or key occurred before in the file, with a problem. */
+  async #withoutRepeated(collection: Collection, batch: readonly Item[]): Promise<Item[]> {
+    const { name, key } = collection;
+    const claimsOf = ({ record }: Item) => {
+      const own = [{ field: 'ref', claim: record.ref }];
+      return key ? [...own, { field: key.field, claim: `${key.field} ${record[key.field]}` }] : own;
+    };
+    const first = new Map<string, number>();
+    for (const item of batch) {
+      for (const { claim } of claimsOf(item)) if (!first.has(claim)) first.set(claim, item.line);
+    }
+    const wanted = JSON.stringify([...first].map(([claim, line]) => ({ claim, line })));
+    const taken = await rows<{ claim: string }>(
+      this.#db,
+      `insert into account_file_claims select $1, n.claim, n.line from json_to_recordset($2) as n(claim text, line bigint)
+       on conflict do nothing returning claim`,
+      [name, wanted],
+    );
+    if (taken.length < first.size) {
+      const earlier = await rows<{ claim: string; line: number }>(
+        this.#db,
+        'select claim, line from account_file_claims where collection = $1 and claim = any($2::text[])',
+        [name, [...first.keys()]],
+      );
+      for (const { claim, line } of earlier) first.set(claim, line);
+    }
+    return batch.filter((item) => {
+      const repeated = claimsOf(item).find(({ claim }) => first.get(claim) !== item.line);
+      if (!repeated) return true;
+      const line = first.get(repeated.claim);
+      this.#problems.add(item, repeated.field, `repite el registro de la línea ${line}`);
+      return false;
+    });
+  }
+}

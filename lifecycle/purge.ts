@@ -1,0 +1,163 @@
+// Removes expired rows that nothing reads any more: once a day, in statements of a few thousand rows, so that calls do not wait
+// for locks.
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Db } from '../platform/database.ts';
+import { UNUSED_CLIENT_HOURS } from '../platform/identity/grants.ts';
+import { ATTEMPT_MINUTES, IDLE_HOURS } from '../platform/identity/users.ts';
+
+/** An answer under an idempotency key is replayed for this long. IDEM-01 */
+const ANSWER_HOURS = 24;
+/** Ended authorizations are kept this long for investigation; their tokens are removed at once. */
+const ENDED_GRANT_DAYS = 30;
+const ENDED_KEY_DAYS = 90;
+const SIGN_IN_DAYS = 90;
+const QUOTA_DAYS = 31;
+const FAILURE_MINUTES = 1;
+
+const ROWS_A_STATEMENT = 5000;
+
+export interface PurgeRun {
+  database: Database;
+  now: Temporal.Instant;
+  /** Stops the run between two statements. */
+  stop: AbortSignal;
+  rowsAStatement?: number;
+}
+
+/** Removed rows by table. */
+export type Removed = Record<string, number>;
+
+interface Rule {
+  table: string;
+  key: readonly string[];
+  /** The condition on a row `t` that has expired by `now`. */
+  ended(now: RawBuilder<string>, company: RawBuilder<unknown>): RawBuilder<boolean>;
+}
+
+// Not later than the database's clock, so that a process whose clock is ahead removes nothing too early.
+const moment = (now: Temporal.Instant) => sql<string>`least(${now.toString()}::timestamptz, now())`;
+
+const endedGrant = (now: RawBuilder<string>, days: number) =>
+  sql<boolean>`least(g.revoked_at, g.expires_at) <= ${now} - make_interval(days => ${days})`;
+
+/** In this order: tokens before their authorizations. */
+const OF_COMPANIES: readonly Rule[] = [
+  {
+    table: 'idempotency_records',
+    key: ['key'],
+    ended: (now) => sql`t.created_at <= ${now} - make_interval(hours => ${ANSWER_HOURS})`,
+  },
+  {
+    // Used refresh tokens stay until they expire, and used codes as long as their authorization, to detect a second use. OAU-04
+    table: 'oauth_tokens',
+    key: ['hash'],
+    ended: (now, company) => sql`(t.expires_at <= ${now} and (t.kind <> 'code' or t.used_at is null)
+      or exists (select from grants g where g.account_id = ${company} and g.id = t.grant_id and ${endedGrant(now, 0)}))`,
+  },
+  {
+    table: 'grants',
+    key: ['id'],
+    ended: (
+      now,
+      company,
+    ) => sql`(least(t.revoked_at, t.expires_at) <= ${now} - make_interval(days => ${ENDED_GRANT_DAYS})
+      and not exists (select from oauth_tokens o where o.account_id = ${company} and o.grant_id = t.id))`,
+  },
+  {
+    table: 'api_keys',
+    key: ['id'],
+    ended: (now) => sql`least(t.revoked_at, t.expires_at) <= ${now} - make_interval(days => ${ENDED_KEY_DAYS})`,
+  },
+  {
+    table: 'quota_days',
+    key: ['day'],
+    ended: (now) => sql`t.day < (${now} at time zone 'UTC')::date - ${QUOTA_DAYS}::int`,
+  },
+];
+
+const OF_THE_SERVICE: readonly Rule[] = [
+  {
+    table: 'user_sessions',
+    key: ['token_hash'],
+    ended: (now) => sql`(t.expires_at <= ${now} or t.last_seen_at <= ${now} - make_interval(hours => ${IDLE_HOURS}))`,
+  },
+  {
+    table: 'sign_in_attempts',
+    key: ['subject'],
+    ended: (now) => sql`t.starts_at <= ${now} - make_interval(mins => ${ATTEMPT_MINUTES})`,
+  },
+  {
+    table: 'sign_ins',
+    key: ['id'],
+    ended: (now) => sql`t.created_at <= ${now} - make_interval(days => ${SIGN_IN_DAYS})`,
+  },
+  {
+    table: 'failed_attempts',
+    key: ['address'],
+    ended: (now) => sql`t.starts_at <= ${now} - make_interval(mins => ${FAILURE_MINUTES})`,
+  },
+  {
+    table: 'oauth_registrations',
+    key: ['network'],
+    ended: (now) => sql`t.starts_at <= ${now} - interval '1 hour'`,
+  },
+  {
+    table: 'oauth_clients',
+    key: ['id'],
+    ended: (now) =>
+      sql`(t.authorized_at is null and t.registered_at <= ${now} - make_interval(hours => ${UNUSED_CLIENT_HOURS}))`,
+  },
+];
+
+/** Removes a company's expired rows. Throws when stopped, or when the database is unavailable. */
+export const purgeCompany = (run: PurgeRun, accountId: number): Promise<Removed> =>
+  purge(run, OF_COMPANIES, (rule, limit) =>
+    run.database.transaction(accountId, { write: true }, (db) =>
+      removeSome(db, rule, moment(run.now), limit, accountId),
+    ),
+  );
+
+/** Removes expired rows that belong to no company: sessions, attempts, the log of sign-ins, and applications never authorised. */
+export const purgeService = (run: PurgeRun): Promise<Removed> =>
+  purge(run, OF_THE_SERVICE, (rule, limit) => removeSome(run.database.service, rule, moment(run.now), limit));
+
+/** Adds the counts up by table. */
+export function sumOf(counts: readonly Removed[]): Removed {
+  const sum: Removed = {};
+  for (const [table, rows] of counts.flatMap(Object.entries)) sum[table] = (sum[table] ?? 0) + rows;
+  return sum;
+}
+
+async function purge(
+  { stop, rowsAStatement = ROWS_A_STATEMENT }: PurgeRun,
+  rules: readonly Rule[],
+  some: (rule: Rule, limit: number) => Promise<number>,
+): Promise<Removed> {
+  const removed: Removed = {};
+  for (const rule of rules) {
+    let rows: number;
+    do {
+      stop.throwIfAborted();
+      rows = await some(rule, rowsAStatement);
+      removed[rule.table] = (removed[rule.table] ?? 0) + rows;
+    } while (rows >= rowsAStatement);
+  }
+  return removed;
+}
+
+/** Skips locked rows: they are in use, or will be removed tomorrow. */
+async function removeSome(
+  db: Db,
+  { table, key, ended }: Rule,
+  now: RawBuilder<string>,
+  limit: number,
+  accountId?: number,
+): Promise<number> {
+  const ofCompany = accountId === undefined ? sql`` : sql`t.account_id = ${accountId} and`;
+  const columns = sql.join(key.map((column) => sql.ref(`t.${column}`)));
+  const { numAffectedRows } = await sql`delete from ${sql.table(table)} t where ${ofCompany} (${columns}) in (
+    select ${columns} from ${sql.table(table)} t where ${ofCompany} ${ended(now, sql`${accountId}`)} limit ${limit} for update of t skip locked)`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,77 @@
+// Checks a document's amounts before it is stored, computed exactly as the database does. W-08
+
+/** A line as sent: JSON numbers, read as the decimals that JSON shows. Percentages are out of 100. */
+export interface AmountLine {
+  quantity: number;
+  unitPrice: number;
+  /** Multiplies the unit price; default 1. */
+  factor?: number | undefined;
+  discount: number;
+  vat: number;
+}
+
+/** Limit of a line's amount, in either direction. */
+export const MAX_LINE = 1_000_000_000;
+/** Limit of a document's sums, with and without VAT, in either direction. */
+export const MAX_SUM = 100_000_000_000;
+
+export const LINE_TOO_LARGE = 'el importe de la línea no puede pasar de ±1.000.000.000';
+export const SUM_TOO_LARGE = 'la suma de los importes no puede pasar de ±100.000.000.000, sin IVA ni con él';
+
+/** The indexes of lines beyond their limit, and whether a sum of all lines is, without or with VAT. */
+export function beyondLimits(lines: readonly AmountLine[]): { lines: number[]; sum: boolean } {
+  // Floating point is exact enough to accept amounts far below the limits. Only larger ones need the exact computation.
+  const estimates = lines.map(({ quantity, unitPrice, factor = 1, discount }) =>
+    Math.abs(quantity * unitPrice * factor * (1 - discount / 100)),
+  );
+  const total = lines.reduce((sum, { vat }, index) => sum + (estimates[index] ?? 0) * (1 + Math.abs(vat) / 100), 0);
+  if (total < MAX_SUM / 10 && estimates.every((amount) => amount < MAX_LINE / 10)) return { lines: [], sum: false };
+
+  const cents = lines.map(lineCents);
+  const rates = new Map<number, bigint>();
+  for (const [index, { vat }] of lines.entries()) rates.set(vat, (rates.get(vat) ?? 0n) + (cents[index] ?? 0n));
+  let [base, withVat] = [0n, 0n];
+  for (const [vat, ofRate] of rates) {
+    base += ofRate;
+    withVat += ofRate + centsOf(times({ units: ofRate, scale: 2 + 2 }, decimalOf(vat)));
+  }
+  return {
+    lines: cents.flatMap((amount, index) => (isBeyond(amount, MAX_LINE) ? [index] : [])),
+    sum: isBeyond(base, MAX_SUM) || isBeyond(withVat, MAX_SUM),
+  };
+}
+
+/** `units` x 10^-`scale` */
+interface Decimal {
+  units: bigint;
+  scale: number;
+}
+
+/** The number as the decimal that JSON shows, which is what the database receives. */
+function decimalOf(value: number): Decimal {
+  const [digits = '0', exponent = '0'] = value.toExponential().split('e');
+  const decimals = digits.split('.')[1]?.length ?? 0;
+  return { units: BigInt(digits.replace('.', '')), scale: decimals - Number(exponent) };
+}
+
+const times = (one: Decimal, other: Decimal): Decimal => ({
+  units: one.units * other.units,
+  scale: one.scale + other.scale,
+});
+
+/** Rounds half away from zero, like `numeric`. */
+function centsOf({ units, scale }: Decimal): bigint {
+  if (scale <= 2) return units * 10n ** BigInt(2 - scale);
+  const unit = 10n ** BigInt(scale - 2);
+  return (units < 0n ? units - unit / 2n : units + unit / 2n) / unit;
+}
+
+function lineCents({ quantity, unitPrice, factor = 1, discount }: AmountLine): bigint {
+  const { units, scale } = decimalOf(discount);
+  // 1 - discount / 100. The scale of a discount such as 1e12 is negative.
+  const places = Math.max(scale, 0);
+  const left = { units: 10n ** BigInt(places + 2) - units * 10n ** BigInt(places - scale), scale: places + 2 };
+  return centsOf([quantity, unitPrice, factor].map(decimalOf).reduce(times, left));
+}
+
+const isBeyond = (cents: bigint, limit: number) => (cents < 0n ? -cents : cents) > BigInt(limit) * 100n;

@@ -1,0 +1,35 @@
+import { taxKey } from '../../platform/text.ts';
+import { operation } from '../operation.ts';
+import { refuseNothing, updateRecord } from '../shared/changes.ts';
+import { id } from '../shared/id.ts';
+import { searchAfter } from '../shared/party.ts';
+import { clientColumns, clientFields, readClient, refuseUnknownList, wholeClient } from './client.ts';
+
+/** Changes what is sent of a client; answers it as `obtenerCliente` does. W-01 */
+export const updateClient = operation({
+  title: 'Actualizar cliente',
+  description: 'Cambia los datos enviados; "" vacía un texto. clienteId: de consultar_clientes.',
+  rest: ['PUT /clients/{clienteId}'],
+  alias: 'actualizarCliente',
+  scope: 'svc.write',
+  destructive: true,
+  input: { clienteId: id('client').describe('El cliente'), datos: clientFields.partial() },
+  output: wholeClient.schema,
+  async handler({ input: { clienteId, datos }, ...call }) {
+    const { db, accountId, now, audit } = call;
+    refuseNothing(datos);
+    const [search] = await Promise.all([
+      searchAfter(call, 'client', clienteId, datos),
+      refuseUnknownList(db, accountId, datos.tarifa),
+    ]);
+    audit('client', clienteId);
+    const { cif } = datos;
+    const tax_key = cif === undefined ? undefined : taxKey(cif);
+    const columns = { ...clientColumns(datos), tax_key, search };
+    const [, answer] = await Promise.all([
+      updateRecord(db, 'clients', { accountId, id: clienteId, now }, columns),
+      readClient(db, accountId, clienteId),
+    ]);
+    return answer;
+  },
+});

@@ -1,0 +1,215 @@
+// How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the audit.
+import type { TRPCError } from '@trpc/server';
+import type { z } from 'zod';
+import { type Audited, auditRecords, type WrittenRecord } from '../../../platform/audit.ts';
+import type { CallContext, OperationContext } from '../../../platform/context.ts';
+import { type Db, isDatabaseError, type Late, type TransactionOptions } from '../../../platform/database.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { claimKey, earlierAnswer, idempotencyKey, KeyTaken, requestHash } from '../../../platform/idempotency.ts';
+import { type JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
+import type { Scope } from '../../../platform/principal.ts';
+import { maxLagSeconds } from '../../../platform/replica.ts';
+import { type Admission, credentialOf } from './admission.ts';
+import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
+import { type IdSite, idSites } from './walk.ts';
+
+/** How an operation is executed. */
+export interface Execution {
+  alias: string;
+  write: boolean;
+  report: boolean;
+  options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
+  /** The ids in an input. */
+  ids(root: { value: unknown }): IdSite[];
+}
+
+/** What an operation says of how it is executed. */
+export interface Executed {
+  alias: string;
+  scope: Scope;
+  /**
+   * Which plans its statements get. Writes: generic. A list may have them if every filter of it has an index in the list's order;
+   * one that reads much of a company is better with custom plans, since companies differ.
+   */
+  plan?: TransactionOptions['plan'];
+  /** Reads or answers much of a company: one at a time, the company's next wait their turn. FAIR-01 */
+  report?: boolean;
+}
+
+export function executionOf({ alias, scope, report = false, ...spec }: Executed, input: z.ZodObject): Execution {
+  const write = scope === 'svc.write';
+  // Writes find what they need by its key.
+  const { plan = write ? 'generic' : undefined } = spec;
+  const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
+  return { alias, write, report, options: { plan, plannerHints }, ids: idSites(input) };
+}
+
+/** What a handler works with, or the answer that a call with the same idempotency key got before. */
+export type Work<Input> = (OperationContext & { input: Input }) | JsonText;
+
+/** What tRPC makes of an answer, or of what was thrown. */
+type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
+
+/** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
+export async function execute<Input, Result extends Outcome>(
+  { alias, write, report, options, ids }: Execution,
+  ctx: CallContext & Admission,
+  input: Input,
+  handle: (work: Work<Input>) => Promise<Result>,
+): Promise<Result> {
+  const { service, principal, requestId, progress } = ctx;
+  const { accountId } = principal;
+  const key = write ? idempotencyKey(ctx.idempotencyKeys, 'X-IDEMPOTENCY-KEY') : undefined;
+  const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
+  // Of the body as it was sent: opening its ids changes it.
+  const hash = key === undefined ? '' : requestHash(alias, input);
+  const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
+  progress.formed = true;
+  const credential = credentialOf(service, principal);
+  const { now } = credential;
+  const call = key === undefined ? undefined : { accountId, key, hash, now };
+  const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
+
+  let expired = false;
+  const attempt = () =>
+    service.database
+      .transaction(accountId, { write, credential, lockTimeoutMs, ...options }, transacted)
+      .catch(nameMissing);
+  if (call) return onceForKey(attempt, replay);
+  if (write) return withRetries(attempt);
+  if (report) return service.reports.run(accountId, readNow);
+  return readNow();
+
+  /** By a replica where the caller allows a lag and one is fresh enough. */
+  async function readNow(): Promise<Result> {
+    const older =
+      maxLag === undefined
+        ? undefined
+        : await service.replica?.read(accountId, maxLag, credential, transacted).catch(nameMissing);
+    if (!older) return attempt();
+    ctx.headers['X-Lag'] = String(Math.ceil(older.lagSeconds * 1000) / 1000);
+    return older.value;
+  }
+
+  /** Which of the ids it was that named no record. */
+  async function nameMissing(error: unknown): Promise<never> {
+    if (!(error instanceof MissingRecord)) throw error;
+    throw await service.database.transaction(accountId, { credential }, (db) => missingRecord(db, accountId, opened));
+  }
+
+  /** The answer of the call that has claimed the key; undefined when it is gone. */
+  async function replay(): Promise<Result | undefined> {
+    const earlier =
+      call && (await service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call)));
+    if (earlier === undefined) {
+      expired = true;
+      return undefined;
+    }
+    const { value, headers }: KeptAnswer = JSON.parse(earlier);
+    Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
+    return handle(jsonText(value));
+  }
+
+  /**
+   * A write whose handler waits for no statement goes to the database in one trip, its COMMIT included: whatever is wrong fails in
+   * SQL, and the key is claimed with its answer.
+   */
+  async function transacted(db: Db, beforeCommit: (statement: Promise<unknown>) => void, late: Late): Promise<Result> {
+    const exist = checkIds(late, accountId, opened);
+    beforeCommit(exist);
+    if (refused) {
+      await exist;
+      throw refused;
+    }
+    let answer: string | undefined;
+    let claimedWith: string | undefined;
+    const claimed =
+      call &&
+      claimKey(late, call, {
+        expired,
+        answer: () => {
+          claimedWith = answer;
+          return answer;
+        },
+      });
+    if (claimed) beforeCommit(claimed);
+    const written: WrittenRecord[] = [];
+    const headers: Record<string, string> = {};
+    const result = await handle({
+      input,
+      db,
+      accountId,
+      principal,
+      now,
+      today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
+      quota: ctx.quota ?? service.quota.peek(principal),
+      requestId,
+      log: service.log,
+      header: (name, value) => {
+        headers[name] = value;
+      },
+      downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
+      newId: (kind) => service.newIds.next(kind),
+      beforeCommit,
+      audit: (kind, id, ifThere = false) => {
+        written.push({ kind, id, ifThere });
+      },
+    });
+    if (!result.ok) {
+      // What is wrong with the call comes before what is wrong with its work.
+      await exist;
+      await claimed;
+      throw thrown(result.error);
+    }
+    if (write) {
+      if (written.length === 0) throw new Error(`${alias} wrote without an audit record`);
+      if (key !== undefined) answer = jsonObject<KeptAnswer>({ value: result.data, headers }).text;
+      const audited: Audited = { actor: principal.actor, door: ctx.door, operation: alias, requestId };
+      beforeCommit(
+        late(() => {
+          // A key that was claimed before its answer was known gets it now.
+          const kept =
+            key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
+          return auditRecords(accountId, audited, written, kept);
+        }),
+      );
+    }
+    Object.assign(ctx.headers, headers);
+    return result;
+  }
+}
+
+/** An error as it was before tRPC took it: those of the database are known by their codes. */
+const thrown = (error: TRPCError): unknown => (error instanceof ApiError ? error : (error.cause ?? error));
+
+/** What an idempotency key's first call answered: the data and the headers that the operation added. IDEM-01 */
+interface KeptAnswer {
+  value: unknown;
+  headers: Record<string, string>;
+}
+
+const RETRIED = new Set(['40001', '40P01']);
+
+/** After a deadlock or a serialization failure nothing was written, so the call is made again. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries === 3 || !isDatabaseError(error) || !RETRIED.has(error.code ?? '')) throw error;
+    }
+  }
+}
+
+/** The first call with a key writes; every other answers what that one did. IDEM-01 */
+async function onceForKey<T>(attempt: () => Promise<T>, replay: () => Promise<T | undefined>) {
+  for (;;) {
+    try {
+      return await withRetries(attempt);
+    } catch (error) {
+      if (!(error instanceof KeyTaken)) throw error;
+      const earlier = await replay();
+      if (earlier) return earlier;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The ids of an input: opened, and asked for in the company. 404, or the 400 of ID-05.
+import { CompiledQuery, sql } from 'kysely';
+import { type Db, isDivisionByZero, type Late } from '../../../platform/database.ts';
+import { type ApiError, badField, fieldName, notFound } from '../../../platform/errors.ts';
+import { type Ids, KINDS } from '../../../platform/ids.ts';
+import { type IdSite, pathOf } from './walk.ts';
+
+const unresolved = (site: IdSite) => {
+  const name = fieldName(pathOf(site));
+  return site.mark.unknown === 'notFound' ? notFound(name) : badField(name, 'no existe en la empresa');
+};
+
+/**
+ * Sealed or legacy ids become numbers in place. One that can't is a 404, thrown here, or the 400 of ID-05, answered for
+ * later: whether the others exist comes first (ENV-09).
+ */
+export function openIds(
+  ids: Ids,
+  accountId: number,
+  sites: readonly IdSite[],
+): { opened: IdSite[]; refused?: ApiError } {
+  const opened: IdSite[] = [];
+  let refused: ApiError | undefined;
+  for (const site of sites) {
+    const value = site.container[site.key];
+    const number =
+      typeof value === 'string' || typeof value === 'number' ? ids.open(accountId, site.mark.kind, value) : undefined;
+    if (number !== undefined) {
+      site.container[site.key] = number;
+      opened.push(site);
+    } else if (site.mark.unknown === 'notFound') throw unresolved(site);
+    else refused ??= unresolved(site);
+  }
+  return { opened, refused };
+}
+
+/** An id of the input names no record of the company. */
+export class MissingRecord extends Error {}
+
+const byKind = (sites: readonly IdSite[]) =>
+  [...Map.groupBy(sites, ({ mark }) => mark.kind)].map(([kind, wanted]) => ({
+    kind,
+    ids: [...new Set(wanted.map(({ container, key }) => Number(container[key])))],
+  }));
+
+/** Fails the transaction with MissingRecord unless every id of an input names a record of this company. One statement. */
+export async function checkIds(late: Late, accountId: number, sites: readonly IdSite[]): Promise<void> {
+  if (sites.length === 0) return;
+  const values: unknown[] = [accountId];
+  const there = byKind(sites).map(({ kind, ids }) => {
+    const first = values.push(ids, ids.length) - 1;
+    return `(select count(*) from ${KINDS[kind].table} r
+      where r.account_id = $1 and r.id = any($${first}::bigint[])) = $${first + 1}::int`;
+  });
+  const check = CompiledQuery.raw(`select 1 / (${there.join(' and ')})::int`, values);
+  await late(() => check).catch((error: unknown) => {
+    throw isDivisionByZero(error) ? new MissingRecord() : error;
+  });
+}
+
+/** What is said of the ids that name no record of this company: a 404, or the 400 of ID-05. */
+export async function missingRecord(
+  db: Db,
+  accountId: number,
+  sites: readonly IdSite[],
+): Promise<ApiError | undefined> {
+  const selects = byKind(sites).map(
+    ({ kind, ids }) => sql<{ kind: string; id: number }>`select ${sql.lit(kind)} as kind, r.id
+      from ${sql.table(KINDS[kind].table)} r where r.account_id = ${accountId} and r.id = any(${ids}::bigint[])`,
+  );
+  const { rows } = await sql<{ kind: string; id: number }>`${sql.join(selects, sql` union all `)}`.execute(db);
+  const found = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
+  const missing = sites.filter(({ mark, container, key }) => !found.has(`${mark.kind} ${container[key]}`));
+  const worst = missing.find(({ mark }) => mark.unknown === 'notFound') ?? missing[0];
+  return worst && unresolved(worst);
+}

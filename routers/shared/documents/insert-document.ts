@@ -1,0 +1,117 @@
+// How sale documents are written: header, lines, the goods that leave stock with them, and what their projects have sold.
+// Every statement is sent at once: the document's id is drawn ahead.
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../../platform/database.ts';
+import { nextNumber } from './document-number.ts';
+import { lineRows, type ResolvedLine } from './sale-lines.ts';
+
+/** Where lines go, and which column names their document. */
+const PARTS = {
+  delivery_notes: { lines: sql.table('delivery_note_lines'), parent: sql.ref('delivery_note_id') },
+  invoices: { lines: sql.table('invoice_lines'), parent: sql.ref('invoice_id') },
+} as const;
+
+interface NewLines {
+  accountId: number;
+  /** The document that the lines belong to, of this table. */
+  id: number;
+  table: keyof typeof PARTS;
+  lines: readonly ResolvedLine[];
+  /** Where prices that were not sent come from: the client's list. DLV-08 */
+  priceList: number;
+  projectId?: number | null;
+  now: Temporal.Instant;
+}
+
+/**
+ * Writes the lines of the document that was written just before; goods in sale mode leave stock, below zero too; projects
+ * have sold that much more. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
+ */
+export async function insertLines(db: Db, { accountId, id, table, lines, priceList, projectId, now }: NewLines) {
+  const { lines: lineTable, parent } = PARTS[table];
+  const rows = lineRows(lines);
+  const document = sql<number>`${id}::bigint`;
+  // A movement names its delivery note and the line; one of an invoice names neither.
+  const [note, noteLine]: [RawBuilder<unknown>, RawBuilder<unknown>] =
+    table === 'delivery_notes' ? [document, sql`line.id`] : [sql`null::bigint`, sql`null::bigint`];
+  // A price that was not sent is the list's, per base unit, for as many as the format holds.
+  const written = sql`with line as (
+      insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
+        vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
+      select ${accountId}, ${document}, l.position, l.description, l.quantity,
+        coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
+        l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
+        l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
+      from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
+      order by l.position
+      returning id, position, product_id, variation_id),
+    movement as (
+      insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
+        delivery_note_line_id, factor)
+      select ${accountId}, line.product_id, line.variation_id, ${now.toString()},
+        -coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1)), ${note}, ${noteLine}, l.factor
+      from line join ${rows} on l.position = line.position
+      where l.moves_stock
+      returning product_id, quantity)
+    insert into product_stocks as s (account_id, product_id, quantity)
+    select ${accountId}, product_id, sum(quantity) from movement group by product_id order by product_id
+    on conflict (account_id, product_id) do update
+      set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at`.execute(
+    db,
+  );
+  // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
+  const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
+  const added =
+    onProject &&
+    sql`insert into project_totals as t (account_id, project_id, sales)
+      select ${accountId}, l.project_id, sum(l.amount) from ${lineTable} l
+      where l.account_id = ${accountId} and l.${parent} = ${document} and l.project_id is not null
+      group by l.project_id order by l.project_id
+      on conflict (account_id, project_id) do update
+        set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at`.execute(db);
+  await Promise.all([written, added]);
+}
+
+/** The id of a record that is about to be written. */
+export async function nextId(db: Db, table: 'delivery_notes' | 'invoices' | 'recurrings'): Promise<number> {
+  const next = sql<number>`nextval(${sql.lit(`${table}_id_seq`)})`.as('id');
+  return (await db.selectNoFrom(next).executeTakeFirstOrThrow()).id;
+}
+
+export interface NewDeliveryNote {
+  /** From `nextId`. */
+  id: number;
+  accountId: number;
+  date: Temporal.PlainDate;
+  now: Temporal.Instant;
+  clientId: number;
+  /** Where prices that were not sent come from. */
+  priceList: number;
+  concept: string;
+  remarks?: string | undefined;
+  promoCode?: string | undefined;
+  /** Of the note, and of its lines that have none of their own. */
+  projectId?: number | null;
+  /** The recurring it is issued from. */
+  recurringId?: number | null;
+  /** Which of its renewals it is, `YYYY-MM-DD`. */
+  recurringCycle?: string | null;
+  lines: readonly ResolvedLine[];
+}
+
+/** Writes a reviewed, numbered delivery note; stock follows. DLV-02..06 */
+export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<void> {
+  const { id, accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId, recurringCycle } = note;
+  // The counter's row is taken first, so that notes of one company follow each other and never meet in a deadlock.
+  await Promise.all([
+    sql`with ${nextNumber(accountId, 'delivery_note', date)}
+      insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
+        recurring_cycle, promo_code, reviewed)
+      select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
+        ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
+        ${recurringCycle ?? null}::date, ${promoCode || null}, true
+      from numbered
+      returning id`.execute(db),
+    insertLines(db, { ...note, table: 'delivery_notes' }),
+  ]);
+}

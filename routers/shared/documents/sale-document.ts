@@ -1,0 +1,96 @@
+// What estimates, delivery notes and invoices share: how a caller describes a new one, and how one is read.
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import type { Kind } from '../../../platform/ids.ts';
+import { containing } from '../../../platform/text.ts';
+import { text } from '../schemas.ts';
+import { decimalOf, idOf, plainOf, type Shown, textOf } from '../shape.ts';
+
+/** `pedido`: what a caller says of a new document beside its client and lines. DLV-07 */
+export const saleOrder = z.object({
+  obra: text(500).min(1).describe('Concepto o referencia'),
+  detalles_operacion: text(20_000).optional().describe('Observaciones; admite HTML'),
+  promo_code: text(100).optional().describe('Código promocional; no cambia precios'),
+});
+
+/** `contraparte`: the client of a document. */
+export const party = {
+  clienteId: idOf('client', 'd.client_id'),
+  nombre_fiscal: textOf('c.legal_name'),
+  cif: textOf('c.tax_id'),
+  email: textOf('c.email'),
+};
+
+/** What every sale document `d` of a client `c` says of itself; `base_imponible` without VAT, the sum of its lines. */
+export const documentHeader = {
+  numero: textOf('d.number'),
+  fecha: plainOf('d.date'),
+  concepto: textOf('d.concept'),
+  contraparte: party,
+  base_imponible: decimalOf('base'),
+};
+
+/** One line `l`; `importe` is without VAT, rounded to cents. */
+export const documentLine = (kind: Kind) => ({
+  lineaId: idOf(kind, 'l.id'),
+  descripcion: textOf('l.description'),
+  cantidad: decimalOf('l.quantity'),
+  importe_unitario: decimalOf('l.unit_price'),
+  descuento: decimalOf('l.discount'),
+  iva: decimalOf('l.vat'),
+  importe: decimalOf('l.amount'),
+  articuloId: idOf('product', 'l.product_id').orNull(),
+});
+
+/**
+ * The documents of a table that a text is found in, by their own texts or their client's: each by an index of its own, which
+ * the two conditions in one could not use.
+ */
+export function foundIn(table: 'invoices' | 'estimates', accountId: number, wanted: string) {
+  const pattern = containing(wanted);
+  return sql<number>`(
+    select id from ${sql.table(table)} where account_id = ${accountId} and search like ${pattern}
+    union
+    select s.id from ${sql.table(table)} s where s.account_id = ${accountId} and s.client_id in (
+      select id from clients where account_id = ${accountId} and search like ${pattern}))`;
+}
+
+const LINES = {
+  estimates: { lines: 'estimate_lines', parent: 'estimate_id' },
+  delivery_notes: { lines: 'delivery_note_lines', parent: 'delivery_note_id' },
+  invoices: { lines: 'invoice_lines', parent: 'invoice_id' },
+} as const;
+
+interface DocumentRow {
+  id: number;
+  number: string | null;
+  date: string;
+  concept: string;
+  client_id: number;
+  legal_name: string;
+  tax_id: string;
+  email: string;
+  base: number;
+  line_count: number;
+  lines: string;
+}
+
+/**
+ * A document `d` with its client `c` and the text of its lines `l`, in their order. `more`: SQL for further columns, which begins
+ * with a comma.
+ */
+export const documentOf = <More extends object = object>(
+  table: keyof typeof LINES,
+  { accountId, id, line }: { accountId: number; id: number; line: Shown<z.ZodType, object> },
+  more: RawBuilder<unknown> = sql``,
+) => {
+  const { lines, parent } = LINES[table];
+  return sql<DocumentRow & More>`
+    select d.id, d.number, d.date, d.concept, d.client_id, c.legal_name, c.tax_id, c.email, l.* ${more}
+    from ${sql.table(table)} d join clients c on c.account_id = ${accountId} and c.id = d.client_id
+      cross join lateral (
+        select coalesce(sum(l.amount), 0) as base, count(*) as line_count,
+          '[' || coalesce(string_agg(${line.json('l')}, ',' order by l.position), '') || ']' as lines
+        from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id}) l
+    where d.account_id = ${accountId} and d.id = ${id}`;
+};

@@ -1,0 +1,188 @@
+// The lines of a sale document as a caller sends them, and what they become once their articles are known.
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { beyondLimits, LINE_TOO_LARGE, SUM_TOO_LARGE } from '../../../platform/amounts.ts';
+import type { Db } from '../../../platform/database.ts';
+import { badField, badInput, type FieldProblem } from '../../../platform/errors.ts';
+import { id } from '../id.ts';
+import { decimalInput, isoDate, text } from '../schemas.ts';
+
+const filled = (value: unknown) => value !== undefined && value !== '';
+
+export const saleLine = z
+  .object({
+    cantidad: decimalInput()
+      .refine((value) => value !== 0, 'no puede ser 0')
+      .describe('Unidades comerciales; negativa en una devolución'),
+    descripcion: text(2000).optional().describe('Obligatoria si no hay artículo'),
+    importe_unitario: decimalInput().optional().describe('Sin IVA, por unidad comercial; si falta, el del artículo'),
+    iva: decimalInput().min(0).max(100).optional().describe('Porcentaje; si falta, el del artículo o 21'),
+    descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
+    articulo_fk: id('product').optional().describe('Artículo del catálogo'),
+    variacion_articulo_fk: id('variation').optional().describe('Variación de ese artículo'),
+    descripcion_ampliada: text(10_000).optional(),
+    startDate: isoDate().optional().describe('Primer día de la reserva'),
+    endDate: isoDate().optional().describe('Último día de la reserva'),
+    formatoId: id('format', 'badInput').optional().describe('Formato comercial del artículo'),
+    cantidad_base_real: decimalInput()
+      .refine((value) => value > 0, 'tiene que ser mayor que 0')
+      .optional()
+      .describe('Cantidad real en unidad base, en formatos de peso variable'),
+  })
+  .check(({ value: line, issues }) => {
+    const problem = (field: string, message: string) =>
+      issues.push({ code: 'custom', path: [field], message, input: line });
+    const article = line.articulo_fk !== undefined;
+    if (!article && !filled(line.descripcion)) problem('descripcion', 'es obligatoria en una línea sin artículo');
+    if (!article && line.importe_unitario === undefined) {
+      problem('importe_unitario', 'es obligatorio en una línea sin artículo');
+    }
+    for (const field of ['variacion_articulo_fk', 'formatoId', 'cantidad_base_real'] as const) {
+      if (!article && line[field] !== undefined) problem(field, 'necesita articulo_fk');
+    }
+    if ((line.startDate === undefined) !== (line.endDate === undefined)) {
+      problem(line.startDate ? 'endDate' : 'startDate', 'las dos fechas de una reserva van juntas');
+    } else if (line.startDate && line.endDate && line.endDate < line.startDate) {
+      problem('endDate', 'no puede ser anterior a startDate');
+    }
+  });
+
+export type SaleLine = z.output<typeof saleLine>;
+
+/** A line ready to be stored; without a `unit_price` it takes the article's, for `factor` base units. */
+export interface ResolvedLine {
+  position: number;
+  description: string;
+  quantity: number;
+  unit_price: number | null;
+  vat: number;
+  discount: number;
+  product_id: number | null;
+  variation_id: number | null;
+  format_id: number | null;
+  base_quantity: number | null;
+  extended_description: string | null;
+  start_date: string | null;
+  end_date: string | null;
+  /** Where it is another than the document's. */
+  project_id?: number | null;
+  /** The article's prices, where the line has none: by list, the price without VAT first. */
+  list_prices?: Record<string, readonly [price: number, ...rest: unknown[]]> | undefined;
+  /** Base units in one commercial unit; null without a format. */
+  factor: number | null;
+  /** Whether the line takes goods out of stock. DLV-03 */
+  moves_stock: boolean;
+}
+
+/**
+ * Completes the lines from their articles and, where the company sells in formats, from those. 400 for what does not fit
+ * its article. DLV-04, DLV-05, DLV-08
+ */
+export async function resolveLines(
+  db: Db,
+  accountId: number,
+  lines: readonly SaleLine[],
+  multiFormatStock: boolean,
+): Promise<ResolvedLine[]> {
+  const productIds = [...new Set(lines.flatMap(({ articulo_fk }) => articulo_fk ?? []))];
+  const ofProducts = sql<number>`any(${productIds}::bigint[])`;
+  const withVariations = lines.some(({ variacion_articulo_fk }) => variacion_articulo_fk !== undefined);
+  const [products, formats, variations] = await Promise.all([
+    productIds.length === 0
+      ? []
+      : db
+          .selectFrom('products')
+          .select(['id', 'description', 'vat', 'mode', 'prices'])
+          .where('account_id', '=', accountId)
+          .where('id', '=', ofProducts)
+          .execute(),
+    multiFormatStock && productIds.length > 0
+      ? db
+          .selectFrom('product_formats')
+          .select(['id', 'product_id', 'factor', 'variable_weight', 'for_sale', 'sale_default'])
+          .where('account_id', '=', accountId)
+          .where('product_id', '=', ofProducts)
+          .execute()
+      : [],
+    withVariations
+      ? db
+          .selectFrom('product_variations')
+          .select(['id', 'product_id'])
+          .where('account_id', '=', accountId)
+          .where('product_id', '=', ofProducts)
+          .execute()
+      : [],
+  ]);
+  const productOf = new Map(products.map((product) => [product.id, product]));
+  const problems: FieldProblem[] = [];
+  const resolved = lines.map((line, index): ResolvedLine => {
+    const problem = (field: string, mensaje: string) =>
+      problems.push({ campo: `detalles[${index}].${field}`, mensaje });
+    const product = line.articulo_fk === undefined ? undefined : productOf.get(line.articulo_fk);
+    const own = formats.filter(({ product_id }) => product_id === line.articulo_fk);
+    const format =
+      line.formatoId === undefined
+        ? own.find(({ sale_default, for_sale }) => sale_default && for_sale)
+        : own.find(({ id }) => id === line.formatoId);
+    if (line.formatoId !== undefined) {
+      if (!multiFormatStock) problem('formatoId', 'la empresa no trabaja con stock multiformato');
+      else if (!format) problem('formatoId', 'no es un formato de ese artículo');
+      else if (!format.for_sale) problem('formatoId', 'ese formato no se puede vender');
+    }
+    if (line.cantidad_base_real !== undefined && !format?.variable_weight) {
+      problem('cantidad_base_real', 'solo se admite con un formato de peso variable');
+    }
+    const variation = line.variacion_articulo_fk;
+    if (
+      variation !== undefined &&
+      !variations.some(({ id, product_id }) => id === variation && product_id === line.articulo_fk)
+    ) {
+      problem('variacion_articulo_fk', 'no es una variación de ese artículo');
+    }
+    return {
+      position: index + 1,
+      description: line.descripcion || product?.description || '',
+      quantity: line.cantidad,
+      unit_price: line.importe_unitario ?? null,
+      vat: line.iva ?? product?.vat ?? 21,
+      discount: line.descuento ?? 0,
+      product_id: line.articulo_fk ?? null,
+      variation_id: variation ?? null,
+      format_id: format?.id ?? null,
+      base_quantity: line.cantidad_base_real ?? null,
+      extended_description: line.descripcion_ampliada || null,
+      start_date: line.startDate ?? null,
+      end_date: line.endDate ?? null,
+      factor: format?.factor ?? null,
+      moves_stock: product?.mode === 'sale',
+      list_prices: line.importe_unitario === undefined ? product?.prices : undefined,
+    };
+  });
+  if (problems.length > 0) throw badInput(problems);
+  return resolved;
+}
+
+/** 400 for a line that amounts to more than one may, or lines that add up to more. `priceList`: whose prices are taken. W-08 */
+export function checkAmounts(lines: readonly ResolvedLine[], priceList: number): void {
+  const beyond = beyondLimits(
+    lines.map(({ quantity, unit_price, factor, discount, vat, list_prices }) => ({
+      quantity,
+      unitPrice: unit_price ?? list_prices?.[priceList]?.[0] ?? 0,
+      factor: unit_price === null ? (factor ?? 1) : 1,
+      discount,
+      vat,
+    })),
+  );
+  const problems = beyond.lines.map((index) => ({
+    campo: `detalles[${index}].${lines[index]?.unit_price === null ? 'cantidad' : 'importe_unitario'}`,
+    mensaje: LINE_TOO_LARGE,
+  }));
+  if (problems.length > 0) throw badInput(problems);
+  if (beyond.sum) throw badField('detalles', SUM_TOO_LARGE);
+}
+
+/** The resolved lines as rows of a FROM, named `l`. */
+export const lineRows = (lines: readonly ResolvedLine[]) =>
+  sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, ...line }) => line))}::json) as l(position int, description text, quantity numeric,
+    unit_price numeric, vat numeric, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
+    base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, factor numeric, moves_stock boolean)`;

@@ -1,0 +1,341 @@
+// Issues the delivery note of each renewal that is due, exactly once, however many runs overlap. Each note has its own transaction:
+// it locks the recurring's row, finds out what is due, writes the note, and moves the last invoicing to its cycle. So a run that is
+// interrupted leaves whole notes, and the rest stays due. What is due and not issued stays due until it is issued or skipped.
+import { sql } from 'kysely';
+import { type Author, noteWrite } from '../../../platform/audit.ts';
+import { type Database, type Db, isDatabaseAway } from '../../../platform/database.ts';
+import { inSlices } from '../../../platform/slices.ts';
+import { insertDeliveryNote, nextId } from '../documents/insert-document.ts';
+import type { ResolvedLine } from '../documents/sale-lines.ts';
+import { vatByRate } from '../documents/vat-by-rate.ts';
+import { CYCLES, countRenewals, renewalDates, type Schedule } from './renewal-dates.ts';
+
+/**
+ * From which day on cycles are issued; earlier ones stay due. ISS-01
+ * - `automatic`: for automatic issuing. The day that the company switched it on or the day that the recurring was created or
+ *   imported here, whichever is later. Nothing is issued where it is off.
+ * - `entered`: for issuing by hand. The day that the recurring was created or imported here.
+ * - A day: for issuing by hand, where the operator names it.
+ */
+export type Since = 'automatic' | 'entered' | Temporal.PlainDate;
+
+/** A company's renewals, as they stand on a day. */
+export interface Renewals {
+  database: Database;
+  accountId: number;
+  /** The day that the notes are dated: the company's. DLV-02 */
+  today: Temporal.PlainDate;
+  /** The last day whose cycles count as due; not after today. */
+  until: Temporal.PlainDate;
+  since: Since;
+}
+
+export interface Renewal {
+  recurringId: number;
+  description: string;
+  /** The renewal date, `YYYY-MM-DD`. */
+  cycle: string;
+  /** Without VAT. */
+  amount: number;
+}
+
+/** A renewal that is due. `stays` says why it is not issued: it is earlier than `since`, or its amount is 0 or less. ISS-03 */
+export type DueRenewal = Renewal & { stays: 'earlier' | 'amount' | null };
+
+/** A renewal that was issued, or the one whose attempt failed and why. */
+export type Outcome = (Renewal & { noteId: number }) | (Renewal & { failure: unknown });
+
+interface RecurringRow extends Schedule {
+  id: number;
+  description: string;
+  client_id: number;
+  amount: number;
+  /** VAT included, rounded once for each rate. */
+  total: number;
+  /** The first day whose cycles are issued. */
+  since: string;
+  /** Cycles from this day on are due even before the last invoicing. */
+  pending_from: string | null;
+  /** The date of its latest note without a cycle: such notes came with an import. */
+  noted_on: string | null;
+  /** Cycles that have a note or are skipped, of those that would be due. */
+  settled: string[];
+}
+
+const sinceOf = (since: Since) => {
+  if (since === 'automatic') return sql`greatest(r.entered_on, a.automatic_issuing_since)`;
+  return since === 'entered' ? sql`r.entered_on` : sql`${since.toString()}::date`;
+};
+
+/**
+ * The recurring services that may have something due up to `until`, with all that decides it: all of them, or one. `issuable`
+ * leaves out those with nothing to issue, and the settled cycles that don't matter for issuing.
+ */
+export const schedules = (
+  db: Db,
+  { accountId, today, until, since = 'entered' }: Omit<Renewals, 'database' | 'since'> & { since?: Since },
+  { recurringId, issuable = false }: { recurringId?: number; issuable?: boolean } = {},
+) =>
+  sql<RecurringRow>`
+    select r.id, r.description, r.client_id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on,
+      r.active_months, r.anchor_day, r.pending_from, d.since,
+      (select coalesce(sum(l.amount), 0) from recurring_lines l
+        where l.account_id = ${accountId} and l.recurring_id = r.id) as amount,
+      (select v.total from ${vatByRate('recurring_lines', sql`l.account_id = ${accountId} and l.recurring_id = r.id`)} v) as total,
+      (select max(n.date) from delivery_notes n where n.account_id = ${accountId} and n.recurring_id = r.id
+        and n.recurring_cycle is null and n.date <= ${today.toString()}::date) as noted_on,
+      array(select n.recurring_cycle::text from delivery_notes n where n.account_id = ${accountId} and n.recurring_id = r.id
+          and n.recurring_cycle >= d.first
+        union all select s.cycle::text from unnest(r.skipped_cycles) as s (cycle) where s.cycle >= d.first) as settled
+    from recurrings r
+    join accounts a on a.id = r.account_id
+    cross join lateral (select ${sinceOf(since)} as since) b
+    cross join lateral (select b.since, greatest(
+      coalesce(r.pending_from, r.last_invoiced_on + 1, '-infinity'), ${issuable ? sql`b.since` : sql`'-infinity'`}) as first) d
+    where r.account_id = ${accountId} ${recurringId === undefined ? sql`` : sql`and r.id = ${recurringId}`}
+      and coalesce(r.pending_from, r.last_invoiced_on, r.start_date, r.created_on) <= ${until.toString()}::date
+      and (r.end_date is null or r.end_date >= coalesce(r.pending_from, r.last_invoiced_on, r.start_date, r.created_on))
+      ${since === 'automatic' ? sql`and a.automatic_issuing_since is not null` : sql``}
+      ${issuable ? sql`and d.since <= ${until.toString()}::date and (r.end_date is null or r.end_date >= d.since)` : sql``}
+    order by r.id`.execute(db);
+
+/**
+ * The cycles of a recurring that are due, from a day on: its renewal dates after the last invoicing, or from the earliest one that
+ * is pending, without those that have a note or are skipped. REN-01..03
+ */
+export function dueCycles(row: RecurringRow, until: Temporal.PlainDate, since = EARLIEST): string[] {
+  const { schedule, open } = openOf(row);
+  const settled = new Set(row.settled);
+  return renewalDates(schedule, Temporal.PlainDate.from(latest(open, since)), until).filter(
+    (cycle) => !settled.has(cycle),
+  );
+}
+
+/** How many they are, without listing them: an old service has many. */
+export function countDue(row: RecurringRow, until: Temporal.PlainDate): number {
+  const { schedule, open } = openOf(row);
+  const settled = [...new Set(row.settled)].filter((cycle) => {
+    const day = Temporal.PlainDate.from(cycle);
+    return cycle >= open && cycle <= until.toString() && countRenewals(schedule, day, day) > 0;
+  });
+  return countRenewals(schedule, Temporal.PlainDate.from(open), until) - settled.length;
+}
+
+/** The schedule of what is due, and the first day that it may fall on. */
+function openOf(row: RecurringRow): { schedule: Schedule; open: string } {
+  const { pending_from, noted_on, last_invoiced_on, created_on } = row;
+  const open = latest(pending_from ?? dayAfter(last_invoiced_on), dayAfter(noted_on));
+  // What was due once stays so, though the last invoicing has moved past the creation.
+  const schedule = pending_from !== null && pending_from < created_on ? { ...row, created_on: pending_from } : row;
+  return { schedule, open };
+}
+
+const EARLIEST = '0001-01-01';
+const latest = (one: string | null, other: string) => (one === null || one < other ? other : one);
+const dayAfter = (date: string | null) =>
+  date === null ? EARLIEST : Temporal.PlainDate.from(date).add({ days: 1 }).toString();
+
+/** Why a cycle stays due, or null. An amount of NaN, which the columns allow, goes on and fails when it is issued. */
+const staysDue = ({ amount, since }: RecurringRow, cycle: string): DueRenewal['stays'] =>
+  cycle < since ? 'earlier' : amount <= 0 ? 'amount' : null;
+
+/** Every renewal that is due, by cycle: those to be issued and those that stay due. Writes nothing. */
+export const dueRenewals = (renewals: Renewals): Promise<DueRenewal[]> =>
+  listed(renewals, {}, (row) =>
+    dueCycles(row, renewals.until).map((cycle) => ({ ...renewalOf(row, cycle), stays: staysDue(row, cycle) })),
+  );
+
+/** Only those to be issued. */
+const issuableRenewals = (renewals: Renewals): Promise<Renewal[]> =>
+  listed(renewals, { issuable: true }, (row) =>
+    row.amount <= 0 ? [] : dueCycles(row, renewals.until, row.since).map((cycle) => renewalOf(row, cycle)),
+  );
+
+const renewalOf = ({ id, description, amount }: RecurringRow, cycle: string): Renewal => ({
+  recurringId: id,
+  description,
+  cycle,
+  amount,
+});
+
+/** How much is due in all, without the list. */
+export interface DueSummary {
+  renewals: number;
+  /** Recurring services that they are of. */
+  recurrings: number;
+  /** The earliest cycle. */
+  first: string | null;
+}
+
+export async function summariseDue(renewals: Renewals): Promise<DueSummary> {
+  const summary: DueSummary = { renewals: 0, recurrings: 0, first: null };
+  await inSlices(await rowsOf(renewals, {}), (row) => {
+    const cycles = dueCycles(row, renewals.until);
+    const [first] = cycles;
+    if (first === undefined) return;
+    summary.renewals += cycles.length;
+    summary.recurrings++;
+    if (summary.first === null || first < summary.first) summary.first = first;
+  });
+  return summary;
+}
+
+async function rowsOf(renewals: Renewals, which: { issuable?: boolean }): Promise<RecurringRow[]> {
+  const { database, accountId } = renewals;
+  const { rows } = await database.transaction(accountId, {}, (db) => schedules(db, renewals, which));
+  return rows;
+}
+
+async function listed<T extends Renewal>(
+  renewals: Renewals,
+  which: { issuable?: boolean },
+  of: (row: RecurringRow) => T[],
+): Promise<T[]> {
+  const found: T[][] = [];
+  await inSlices(await rowsOf(renewals, which), (row) => found.push(of(row)));
+  return found
+    .flat()
+    .sort((one, other) =>
+      one.cycle < other.cycle ? -1 : one.cycle > other.cycle ? 1 : one.recurringId - other.recurringId,
+    );
+}
+
+/**
+ * Issues what is due, the oldest cycles first, and answers each as it is done. A recurring that another run holds is left to it.
+ * What is earlier than `since`, or comes to 0 or less, stays due. A recurring that fails is answered with its failure and not tried
+ * again in this run; only an unreachable database ends the run. ISS-01, ISS-03
+ */
+export async function* issueRenewals(
+  renewals: Renewals & { now: Temporal.Instant; author: Author },
+): AsyncGenerator<Outcome> {
+  const failed = new Set<number>();
+  for (const renewal of await issuableRenewals(renewals)) {
+    if (failed.has(renewal.recurringId)) continue;
+    const outcome = await issueNext(renewals, renewal.recurringId).catch((failure: unknown): Outcome => {
+      if (isDatabaseAway(failure)) throw failure;
+      failed.add(renewal.recurringId);
+      return { ...renewal, failure };
+    });
+    if (outcome) yield outcome;
+  }
+}
+
+/** Issues the first issuable cycle of a recurring; undefined when there is none left, or another run holds the recurring. */
+const issueNext = (
+  renewals: Renewals & { now: Temporal.Instant; author: Author },
+  recurringId: number,
+): Promise<Outcome | undefined> =>
+  renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
+    const { accountId, today, now, until, author } = renewals;
+    const [held, { rows }, lines] = await Promise.all([
+      sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId}
+        for update skip locked`.execute(db),
+      schedules(db, renewals, { recurringId }),
+      linesOf(db, accountId, recurringId),
+    ]);
+    const [row] = rows;
+    if (held.rows.length === 0 || row === undefined) return undefined;
+    const due = openCycles(row, until);
+    const cycle = due.find((date) => date <= until.toString() && staysDue(row, date) === null);
+    if (cycle === undefined) return undefined;
+
+    const noteId = await nextId(db, 'delivery_notes');
+    await insertDeliveryNote(db, {
+      id: noteId,
+      accountId,
+      date: today,
+      now,
+      clientId: row.client_id,
+      priceList: 1, // Every line has its price.
+      concept: row.description,
+      recurringId,
+      recurringCycle: cycle,
+      lines,
+    });
+    const last = latest(row.last_invoiced_on, cycle);
+    beforeCommit(
+      db
+        .updateTable('recurrings')
+        .set((eb) => ({
+          last_invoiced_on: last,
+          anchor_day: row.anchor_day ?? anchorDay(row),
+          pending_from: firstBefore(last, due, (date) => date === cycle),
+          version: eb('version', '+', 1),
+          updated_at: eb.fn('now'),
+        }))
+        .where('account_id', '=', accountId)
+        .where('id', '=', recurringId)
+        .execute(),
+    );
+    beforeCommit(noteWrite(db, accountId, author, { operation: 'renew', kind: 'deliveryNote', id: noteId }));
+    return { ...renewalOf(row, cycle), noteId };
+  });
+
+/** The cycles that are due up to a day, or up to the last invoicing where that is later. */
+const openCycles = (row: RecurringRow, until: Temporal.PlainDate): string[] =>
+  dueCycles(row, Temporal.PlainDate.from(latest(row.last_invoiced_on, until.toString())));
+
+/** The first cycle before the last invoicing that is neither settled nor among those being settled; null without one. */
+const firstBefore = (last: string | null, due: readonly string[], settled: (cycle: string) => boolean) =>
+  due.find((cycle) => last !== null && cycle < last && !settled(cycle)) ?? null;
+
+/**
+ * Marks the cycles that are due before this day as skipped: they are never issued, nor due again. Each recurring has its own
+ * transaction. Answers what was skipped. ISS-01
+ */
+export async function skipRenewals(
+  renewals: Omit<Renewals, 'since'> & { author: Author },
+  before: Temporal.PlainDate,
+): Promise<Renewal[]> {
+  const due = await dueRenewals({ ...renewals, since: before });
+  const ids = new Set(due.filter(({ cycle }) => cycle < before.toString()).map(({ recurringId }) => recurringId));
+  const skipped: Renewal[] = [];
+  for (const id of ids) skipped.push(...(await skipOf(renewals, id, before.toString())));
+  return skipped;
+}
+
+const skipOf = (
+  renewals: Omit<Renewals, 'since'> & { author: Author },
+  recurringId: number,
+  before: string,
+): Promise<Renewal[]> =>
+  renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
+    const { accountId, until, author } = renewals;
+    const [, { rows }] = await Promise.all([
+      sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
+      schedules(db, renewals, { recurringId }),
+    ]);
+    const [row] = rows;
+    if (row === undefined) return [];
+    const due = openCycles(row, until);
+    const cycles = due.filter((cycle) => cycle < before);
+    if (cycles.length === 0) return [];
+    const pendingFrom = firstBefore(row.last_invoiced_on, due, (cycle) => cycle < before);
+    beforeCommit(
+      sql`update recurrings set pending_from = ${pendingFrom}::date, version = version + 1, updated_at = now(),
+          skipped_cycles = array(select distinct c from unnest(skipped_cycles || ${cycles}::date[]) as c order by c)
+        where account_id = ${accountId} and id = ${recurringId}`.execute(db),
+    );
+    beforeCommit(noteWrite(db, accountId, author, { operation: 'skip renewals', kind: 'recurring', id: recurringId }));
+    return cycles.map((cycle) => renewalOf(row, cycle));
+  });
+
+/** The day of the month to return to after a shorter month; null for cycles of days. REN-02 */
+function anchorDay({ periodicity, last_invoiced_on, start_date, created_on }: Schedule): number | null {
+  if ('days' in CYCLES[periodicity]) return null;
+  return Temporal.PlainDate.from(last_invoiced_on ?? start_date ?? created_on).day;
+}
+
+/** A recurring's lines as lines of a note. Reservation dates are not copied: they belong to one document. DLV-03 */
+async function linesOf(db: Db, accountId: number, recurringId: number): Promise<ResolvedLine[]> {
+  const { rows } = await sql<ResolvedLine>`
+    select l.position, l.description, l.quantity, l.unit_price, l.discount, l.vat, l.product_id, l.variation_id, l.format_id,
+      l.base_quantity, l.extended_description, l.project_id, null as start_date, null as end_date, f.factor,
+      coalesce(p.mode = 'sale', false) as moves_stock
+    from recurring_lines l
+    left join products p on p.account_id = ${accountId} and p.id = l.product_id
+    left join product_formats f on f.account_id = ${accountId} and f.id = l.format_id
+    where l.account_id = ${accountId} and l.recurring_id = ${recurringId}
+    order by l.position, l.id`.execute(db);
+  return rows;
+}

@@ -73,7 +73,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       quota,
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
-      newIds: new NewIds(database),
+      newIds: new NewIds(),
       knownBrowsers: new KnownBrowsers(secrets),
       baseUrl: options.baseUrl ?? '',
       clock,

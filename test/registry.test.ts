@@ -6,6 +6,7 @@ import { entities } from '../entities/index.ts';
 import { fieldName } from '../platform/errors.ts';
 import { KINDS, type Kind } from '../platform/ids.ts';
 import { idMarks } from '../routers/shared/id.ts';
+import { writeOf, writes } from './faults/once/writes.ts';
 import { copiesOf, EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from './helpers/examples.ts';
 import { type Input, isId, places, placesOf, valueAt, withValue } from './helpers/places.ts';
 import { recordStatements, type Statement } from './helpers/statements.ts';
@@ -81,6 +82,10 @@ describe('every operation', () => {
     );
     expect(unknown).toEqual([]);
   });
+});
+
+test('[IDEM-01] every write has inputs for `npm run prove:once`', () => {
+  for (const operation of writes) expect(writeOf(operation).operation).toBe(operation);
 });
 
 test('[ENV-08] null is only where the specification, or what was decided beside it, states it', () => {

@@ -1,4 +1,4 @@
-import { searchable, taxKey } from '../../platform/text.ts';
+import { derivedOf } from '../../platform/derived.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
 import { newParty } from '../shared/party.ts';
@@ -20,21 +20,10 @@ export const createClient = operation({
       newParty(call, 'client', datos.cif),
       refuseUnknownList(db, accountId, datos.tarifa),
     ]);
-    const { nombre_fiscal, nombre_comercial, cif, email } = datos;
     if (!existing) {
-      beforeCommit(
-        db
-          .insertInto('clients')
-          .values({
-            ...clientColumns(datos),
-            account_id: accountId,
-            id,
-            legal_name: nombre_fiscal,
-            tax_key: taxKey(cif),
-            search: searchable(nombre_fiscal, nombre_comercial, cif, email),
-          })
-          .execute(),
-      );
+      const columns = { ...clientColumns(datos), legal_name: datos.nombre_fiscal };
+      const row = { ...columns, ...derivedOf('clients', columns), account_id: accountId, id };
+      beforeCommit(db.insertInto('clients').values(row).execute());
     }
     return id;
   },

@@ -1,8 +1,7 @@
-import { taxKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { refuseNothing, updateRecord } from '../shared/changes.ts';
 import { id } from '../shared/id.ts';
-import { searchAfter } from '../shared/party.ts';
+import { derivedAfter } from '../shared/party.ts';
 import { clientColumns, clientFields, readClient, refuseUnknownList, wholeClient } from './client.ts';
 
 /** Changes what is sent of a client; answers it as `obtenerCliente` does. W-01 */
@@ -18,16 +17,13 @@ export const updateClient = operation({
   async handler({ input: { clienteId, datos }, ...call }) {
     const { db, accountId, now, audit } = call;
     refuseNothing(datos);
-    const [search] = await Promise.all([
-      searchAfter(call, 'client', clienteId, datos),
+    const [derived] = await Promise.all([
+      derivedAfter(call, 'client', clienteId, datos),
       refuseUnknownList(db, accountId, datos.tarifa),
     ]);
     audit('client', clienteId);
-    const { cif } = datos;
-    const tax_key = cif === undefined ? undefined : taxKey(cif);
-    const columns = { ...clientColumns(datos), tax_key, search };
     const [, answer] = await Promise.all([
-      updateRecord(db, 'clients', { accountId, id: clienteId, now }, columns),
+      updateRecord(db, 'clients', { accountId, id: clienteId, now }, { ...clientColumns(datos), ...derived }),
       readClient(db, accountId, clienteId),
     ]);
     return answer;

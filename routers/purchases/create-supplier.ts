@@ -1,4 +1,4 @@
-import { searchable } from '../../platform/text.ts';
+import { derivedOf } from '../../platform/derived.ts';
 import { operation } from '../operation.ts';
 import { sealedId } from '../shared/id.ts';
 import { newParty } from '../shared/party.ts';
@@ -16,11 +16,10 @@ export const createSupplier = operation({
   output: sealedId('supplier').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input: { datos }, ...call }) {
     const { id, existing } = await newParty(call, 'supplier', datos.cif);
-    const { nombre_fiscal, nombre_comercial, cif, email } = datos;
     if (!existing) {
-      const search = searchable(nombre_fiscal, nombre_comercial, cif, email);
-      const columns = { ...supplierColumns(datos), account_id: call.accountId, id, legal_name: nombre_fiscal, search };
-      call.beforeCommit(call.db.insertInto('suppliers').values(columns).execute());
+      const columns = { ...supplierColumns(datos), legal_name: datos.nombre_fiscal };
+      const row = { ...columns, ...derivedOf('suppliers', columns), account_id: call.accountId, id };
+      call.beforeCommit(call.db.insertInto('suppliers').values(row).execute());
     }
     return id;
   },

@@ -1,7 +1,7 @@
 import { operation } from '../operation.ts';
 import { refuseNothing, updateRecord } from '../shared/changes.ts';
 import { id } from '../shared/id.ts';
-import { searchAfter } from '../shared/party.ts';
+import { derivedAfter } from '../shared/party.ts';
 import { readSupplier, supplierColumns, supplierFields, wholeSupplier } from './supplier.ts';
 
 /** Changes what is sent of a supplier; answers it as `obtenerProveedor` does. W-01 */
@@ -17,11 +17,10 @@ export const updateSupplier = operation({
   async handler({ input: { proveedorId, datos }, ...call }) {
     const { db, accountId, now, audit } = call;
     refuseNothing(datos);
-    const search = await searchAfter(call, 'supplier', proveedorId, datos);
+    const derived = await derivedAfter(call, 'supplier', proveedorId, datos);
     audit('supplier', proveedorId);
-    const columns = { ...supplierColumns(datos), search };
     const [, answer] = await Promise.all([
-      updateRecord(db, 'suppliers', { accountId, id: proveedorId, now }, columns),
+      updateRecord(db, 'suppliers', { accountId, id: proveedorId, now }, { ...supplierColumns(datos), ...derived }),
       readSupplier(db, accountId, proveedorId),
     ]);
     return answer;

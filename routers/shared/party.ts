@@ -2,9 +2,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OperationContext } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
+import { derivedOf } from '../../platform/derived.ts';
 import { badField, notFound } from '../../platform/errors.ts';
 import { KINDS } from '../../platform/ids.ts';
-import { searchable, taxKey } from '../../platform/text.ts';
+import { taxKey } from '../../platform/text.ts';
 import { email, text } from './schemas.ts';
 
 type PartyKind = 'client' | 'supplier';
@@ -76,13 +77,13 @@ export async function newParty(
 
 const CALLED: Record<PartyKind, string> = { client: 'cliente', supplier: 'proveedor' };
 
-/** The text that a record is searched by once `datos` is written; it stays locked. 400 for the tax id of another. W-01 */
-export async function searchAfter(
+/** The derived columns of a record once `datos` is written; it stays locked. 400 for the tax id of another. W-01 */
+export async function derivedAfter(
   { db, accountId }: OperationContext,
   kind: PartyKind,
   id: number,
   datos: PartyFields,
-): Promise<string> {
+): Promise<{ search: string; tax_key?: string | null }> {
   const [holder, { rows }] = await Promise.all([
     holderOf(db, accountId, kind, datos.cif),
     sql<{ legal_name: string; trade_name: string; tax_id: string; email: string }>`
@@ -95,10 +96,7 @@ export async function searchAfter(
   if (holder !== undefined && holder !== id && taxKey(datos.cif) !== taxKey(before.tax_id)) {
     throw badField('datos.cif', `lo tiene otro ${CALLED[kind]}`);
   }
-  return searchable(
-    datos.nombre_fiscal ?? before.legal_name,
-    datos.nombre_comercial ?? before.trade_name,
-    datos.cif ?? before.tax_id,
-    datos.email ?? before.email,
-  );
+  const sent = Object.entries(partyColumns(datos)).filter(([, value]) => value !== undefined);
+  const after = { ...before, ...Object.fromEntries(sent) };
+  return kind === 'client' ? derivedOf('clients', after) : derivedOf('suppliers', after);
 }

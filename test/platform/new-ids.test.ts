@@ -6,9 +6,9 @@ import { ownDatabase, tenantsOf } from '../helpers/own-database.ts';
 test('[ID-06] two processes draw no id twice, callers at once neither', async () => {
   await using own = await ownDatabase();
   const database = await tenantsOf(own);
-  const processes = [new NewIds(database), new NewIds(database)];
+  const processes = [new NewIds(), new NewIds()];
   const ids = await Promise.all(
-    Array.from({ length: 500 }, async (_, call) => processes[call % 2]?.next('opportunity')),
+    Array.from({ length: 500 }, async (_, call) => processes[call % 2]?.next('opportunity', database.service)),
   );
   expect(new Set(ids).size).toBe(500);
   await database.close();
@@ -17,10 +17,10 @@ test('[ID-06] two processes draw no id twice, callers at once neither', async ()
 test('[ID-06] one call after another, ids follow each other, whichever process draws them', async () => {
   await using own = await ownDatabase();
   const database = await tenantsOf(own);
-  const processes = [new NewIds(database), new NewIds(database)];
+  const processes = [new NewIds(), new NewIds()];
   const ids: number[] = [];
-  for (const ones of [...processes, ...processes]) {
-    ids.push(await ones.next('opportunity'));
+  for (const ones of [...processes, ...processes, ...processes]) {
+    ids.push(await ones.next('opportunity', database.service));
   }
   expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   await database.close();

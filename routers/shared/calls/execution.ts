@@ -149,7 +149,7 @@ export async function execute<Input, Result extends Outcome>(
         headers[name] = value;
       },
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
-      newId: (kind) => service.newIds.next(kind),
+      newId: (kind) => service.newIds.next(kind, db),
       beforeCommit,
       audit: (kind, id, ifThere = false) => {
         written.push({ kind, id, ifThere });

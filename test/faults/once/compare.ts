@@ -46,14 +46,14 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
     created.set(path, await byMark(stand, account, query));
   }
   const late: Record<Doors, number> = { connector: 0, others: 0, all: 0 };
-  const changes = new Map<number, number>();
+  const changes = new Map<string, Map<number, number>>();
   const rows: (string | number)[][] = [['', 'acknowledged', 'given up', 'of these written', 'violations']];
   const calls = new Set(proof.done.map(({ mark }) => mark));
   for (const operation of writes) {
     const found = proof.violations.length;
     let [acknowledged, givenUp, written] = [0, 0, 0];
     for (const done of proof.done.filter((one) => one.operation === operation)) {
-      const { mark, answer, opportunity, shared } = done;
+      const { mark, answer, changes: changing, shared } = done;
       const name = `${operation.path} ${mark}`;
       const audited = audits.get(mark)?.length ?? 0;
       if (audited > 1) proof.violation(`${name} was done ${audited} times, by its audit`);
@@ -79,7 +79,11 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
           if (id !== made[0]) proof.violation(`${name} was answered ${answer}, and is ${made[0]}`);
         }
       }
-      if (opportunity !== undefined) changes.set(opportunity, (changes.get(opportunity) ?? 0) + (await changed(done)));
+      if (changing) {
+        const { table, id } = changing;
+        const times = changes.get(table) ?? new Map<number, number>();
+        changes.set(table, times.set(id, (times.get(id) ?? 0) + (await changed(done))));
+      }
     }
     rows.push([operation.path, acknowledged, givenUp, written, proof.violations.length - found]);
   }
@@ -87,14 +91,16 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
   for (const mark of [...keys.keys(), ...audits.keys(), ...[...created.values()].flatMap((one) => [...one.keys()])]) {
     if (!calls.has(mark)) proof.violation(`${mark} was written, and nobody called it`);
   }
-  const versions = await stand.admin.query<{ id: string; version: number }>(
-    `select id, version from opportunities where account_id = $1 and id = any($2)`,
-    [account, [...changes.keys()]],
-  );
-  for (const { id, version } of versions.rows) {
-    const expected = 1 + (changes.get(Number(id)) ?? 0);
-    if (version !== expected)
-      proof.violation(`opportunity ${id} changed ${version - 1} times, ${expected - 1} by its calls`);
+  for (const [table, times] of changes) {
+    const versions = await stand.admin.query<{ id: string; version: number }>(
+      `select id, version from ${table} where account_id = $1 and id = any($2)`,
+      [account, [...times.keys()]],
+    );
+    for (const { id, version } of versions.rows) {
+      const expected = 1 + (times.get(Number(id)) ?? 0);
+      if (version !== expected)
+        proof.violation(`${id} of ${table} changed ${version - 1} times, ${expected - 1} by its calls`);
+    }
   }
   for (const [what, query] of Object.entries(NEVER)) {
     const { rows: wrong } = await stand.admin.query(query, [account]);
@@ -102,7 +108,7 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
   }
   return { rows, late };
 
-  /** How many times this call changed its opportunity; a move to the same stage changes nothing. */
+  /** How many times this call changed its record; a move to the same stage changes nothing. */
   async function changed({ mark, operation, answer }: Done): Promise<number> {
     let told = answer;
     if (told === undefined) {

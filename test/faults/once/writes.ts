@@ -17,9 +17,9 @@ export interface Write {
   /** Its idempotency key, and the text in what it writes. */
   mark: string;
   input: Input;
-  /** The opportunity that it changes. A text, as in a path, so that the call is the same through every interface. IDEM-01 */
-  opportunity?: number;
-  /** It names a contact that others name too, so that its own mark may not be stored. */
+  /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
+  changes?: { table: 'opportunities' | 'clients' | 'suppliers'; id: number };
+  /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
 
@@ -30,12 +30,16 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
+  'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
+  'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
 };
 
 const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 9013, 9014] };
+const CLIENTS = [9101, 9102, 9103, 9104];
+const SUPPLIERS = [9201, 9202, 9203, 9204];
 const SHARED = 5;
 
-/** The company of the examples, with opportunities that all writers change. */
+/** The company of the examples, with records that all writers change. */
 export const records: readonly FileRecord[] = [
   ...exampleRecords,
   ...[...OPPORTUNITIES.toClose, ...OPPORTUNITIES.toMove].map((id) => ({
@@ -47,6 +51,8 @@ export const records: readonly FileRecord[] = [
     etapa: 'nueva',
     fecha_creacion: '2026-02-01 10:00:00',
   })),
+  ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
+  ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
 ];
 
 /** A writer. Its calls depend on its seed and, for invoices, on its answers. */
@@ -95,17 +101,20 @@ class Writer {
       },
     }),
     'opportunities.close': (mark) => {
-      const opportunity = this.#random.pick(OPPORTUNITIES.toClose);
+      const id = this.#random.pick(OPPORTUNITIES.toClose);
       const resultado = this.#random.pick(['ganado', 'perdido', 'abierta']);
       const lost = resultado === 'perdido' ? { motivoId: 2501, comentarios: mark } : {};
       return {
-        opportunity,
-        input: { oportunidadId: String(opportunity), resultado, valor_cierre: this.#cents(), ...lost },
+        changes: { table: 'opportunities', id },
+        input: { oportunidadId: String(id), resultado, valor_cierre: this.#cents(), ...lost },
       };
     },
     'opportunities.move': () => {
-      const opportunity = this.#random.pick(OPPORTUNITIES.toMove);
-      return { opportunity, input: { oportunidadId: String(opportunity), etapa_fk: this.#random.pick([2311, 2312]) } };
+      const id = this.#random.pick(OPPORTUNITIES.toMove);
+      return {
+        changes: { table: 'opportunities', id },
+        input: { oportunidadId: String(id), etapa_fk: this.#random.pick([2311, 2312]) },
+      };
     },
     'deliveryNotes.create': (mark, shared) => ({
       input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
@@ -130,6 +139,22 @@ class Writer {
         detalles: [{ cantidad: 1, descripcion: 'Limpieza', importe_unitario: this.#cents(), iva: 21 }],
       },
     }),
+    'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
+    'clients.update': (mark) => {
+      const id = this.#random.pick(CLIENTS);
+      return {
+        changes: { table: 'clients', id },
+        input: { clienteId: String(id), datos: { nombre_comercial: mark, movil: '' } },
+      };
+    },
+    'suppliers.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
+    'suppliers.update': (mark) => {
+      const id = this.#random.pick(SUPPLIERS);
+      return {
+        changes: { table: 'suppliers', id },
+        input: { proveedorId: String(id), datos: { nombre_comercial: mark, movil: '' } },
+      };
+    },
   };
 
   /** An amount with two decimals. */
@@ -138,9 +163,13 @@ class Writer {
   #email = (mark: string, shared: boolean) =>
     shared ? `comun-${this.#random.int(1, SHARED)}@example.com` : `${mark}@example.com`;
 
+  #cif = (mark: string, shared: boolean) => (shared ? `COMUN${this.#random.int(1, SHARED)}` : mark);
+
+  #party = (mark: string, shared: boolean) => ({ nombre_fiscal: mark, cif: this.#cif(mark, shared) });
+
   #client(mark: string, shared: boolean): object {
     if (this.#random.chance(0.5)) return CLIENT;
-    const cif = shared ? `COMUN${this.#random.int(1, SHARED)}` : mark;
+    const cif = this.#cif(mark, shared);
     return { nombre_fiscal: `Cliente ${cif}`, cif };
   }
 
@@ -156,6 +185,9 @@ class Writer {
 }
 
 const CLIENT = { id: 1901 };
+
+/** A call of this operation, as a writer makes it. Throws for an operation without inputs here. */
+export const writeOf = (operation: Operation): Write => new Writer('w1-1', new Random(1, 1)).next(operation);
 
 /** The writers; their calls follow from seed and index. `patient`: they wait for every answer and give up none. */
 export interface WriterOptions {

@@ -237,7 +237,9 @@ const dialect = {
   createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 };
-const builder = new Kysely<Schema>({ dialect });
+
+/** Without a connection: for the part of a query that is the same in every call, and so is built once. */
+export const queries: Db = new Kysely<Schema>({ dialect });
 
 /** A Kysely that sends all statements to one connection, immediately and in order. */
 function kyselyOn(connection: DatabaseConnection): Db {
@@ -246,7 +248,7 @@ function kyselyOn(connection: DatabaseConnection): Db {
     config: { dialect },
     driver: new DummyDriver(),
     dialect,
-    executor: builder.getExecutor().withConnectionProvider(provider),
+    executor: queries.getExecutor().withConnectionProvider(provider),
   });
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { queries } from '../../platform/database.ts';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
@@ -10,6 +11,23 @@ import { shape } from '../shared/shape.ts';
 import { low, pricesOf, product } from './product.ts';
 
 const products = listOf('total_articulos', 'articulos', shape(product));
+
+const stocked = queries
+  .selectFrom('products as p')
+  .innerJoin('product_stocks as s', (join) =>
+    join.onRef('s.account_id', '=', 'p.account_id').onRef('s.product_id', '=', 'p.id'),
+  );
+const show = (of: typeof stocked) =>
+  of
+    .leftJoin('product_families as f', (join) =>
+      join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
+    )
+    .select(products.columns)
+    .select(low.as('low'))
+    .orderBy('p.description')
+    .orderBy('p.id');
+const shown = show(stocked);
+const shownOfPage = show(stocked.innerJoin(sql<{ id: number }>`page`.as('page'), 'page.id', 'p.id'));
 
 /** Products with their prices on every list and their stock. Prices and cost without VAT. PRO-01, PRO-02 */
 export const listProducts = operation({
@@ -29,40 +47,27 @@ export const listProducts = operation({
   output: products.schema,
   async handler({ input, db, accountId }) {
     const { busqueda, familiaId, bajo_minimo } = input;
-    const stocked = db
-      .selectFrom('products as p')
-      .innerJoin('product_stocks as s', (join) =>
-        join.onRef('s.account_id', '=', 'p.account_id').onRef('s.product_id', '=', 'p.id'),
-      )
-      .where('p.account_id', '=', accountId);
-    const selected = stocked
+    const prices = storedPricesOf(accountId).as('prices');
+    const rows = shown
+      .where('p.account_id', '=', accountId)
       .$call(when(busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))))
       .$call(when(familiaId, (q, family) => q.where('p.family_id', '=', family)))
       .$if(bajo_minimo === true, (q) => q.where(low));
-    const shown = (of: typeof stocked) =>
-      of
-        .leftJoin('product_families as f', (join) =>
-          join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
-        )
-        .select(products.columns)
-        .select([storedPricesOf(accountId).as('prices'), low.as('low')])
-        .orderBy('p.description')
-        .orderBy('p.id');
+    const selected = rows.clearSelect().clearOrderBy();
     if (busqueda) {
       // A search counts and shows the same products: they are looked for once.
-      const page = sql<{ id: number }>`(select id from found order by description, id
-        limit ${limit(input)} offset ${offset(input)})`.as('page');
       const found = await jsonPage(db, {
-        before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])}`,
+        before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])},
+          page as (select id from found order by description, id limit ${limit(input)} offset ${offset(input)})`,
         total: sql`select count(*) from found`,
-        rows: shown(stocked.innerJoin(page, 'page.id', 'p.id')),
+        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices),
         row: products.row,
       });
       return products.answer(input, found);
     }
-    if (familiaId !== undefined || bajo_minimo) return products.read(db, input, { selected, rows: shown(selected) });
+    const all = familiaId === undefined && !bajo_minimo;
     const total = db.selectFrom('record_counts').select('products').where('account_id', '=', accountId);
-    return products.read(db, input, { total, rows: shown(selected) });
+    return products.read(db, input, { ...(all ? { total } : { selected }), rows: rows.select(prices) });
   },
 });
 

@@ -40,10 +40,14 @@ export class Field<Schema extends z.ZodType = z.ZodType, Reference extends strin
 {
   readonly schema: Schema;
   readonly references: readonly Reference[];
+  /** The columns to select, without those that the query computes. */
+  readonly columns: readonly (Reference & `${string}.${string}`)[];
   /** SQL for the JSON text; null for a null. */
   readonly #written: (row: string) => string;
   /** The JSON text that stands for a null. */
   readonly #none: string;
+  /** `json()` of rows that were asked for: a long text that every page needs. */
+  readonly #json = new Map<string, RawBuilder<string>>();
   declare readonly needs: Row;
 
   constructor(schema: Schema, references: readonly Reference[], written: (row: string) => string, none: string) {
@@ -51,12 +55,8 @@ export class Field<Schema extends z.ZodType = z.ZodType, Reference extends strin
     this.references = references;
     this.#written = written;
     this.#none = none;
-  }
-
-  /** The columns to select, without those that the query computes. */
-  get columns(): readonly (Reference & `${string}.${string}`)[] {
     const isColumn = (reference: Reference): reference is Reference & `${string}.${string}` => reference.includes('.');
-    return this.references.filter(isColumn);
+    this.columns = references.filter(isColumn);
   }
 
   /** The same for a query that is written as text. */
@@ -69,7 +69,9 @@ export class Field<Schema extends z.ZodType = z.ZodType, Reference extends strin
   }
 
   json(row = 'r'): RawBuilder<string> {
-    return sql.raw(this.text(row));
+    const json = this.#json.get(row) ?? sql.raw<string>(this.text(row));
+    this.#json.set(row, json);
+    return json;
   }
 
   /** Null where the column is null. */

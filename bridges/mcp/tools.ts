@@ -115,7 +115,7 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
     properties[IDEMPOTENCY_ARGUMENT] = {
       type: 'string',
       maxLength: 255,
-      description: 'Texto propio de esta petición: repetirla con él devuelve la primera respuesta y no escribe nada',
+      description: 'Clave propia: repetir la llamada con ella da la primera respuesta, sin escribir otra vez',
     };
   }
   const closed = JSON.stringify({ type: 'object', properties, required, additionalProperties: false });
@@ -160,7 +160,7 @@ function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
 function shorten(schema: JsonSchema): void {
   if (schema.format) delete schema.pattern;
   if (schema.format === 'date') schema.description = schema.description?.replace(/ \(AAAA-MM-DD\)$/, '');
-  if ((schema.maxLength ?? 0) >= 200) delete schema.maxLength;
+  if ((schema.maxLength ?? 0) >= 20) delete schema.maxLength;
   if (schema.minimum === 1) delete schema.minimum;
   if (Math.abs(schema.minimum ?? 0) >= 1e12) delete schema.minimum;
   if (Math.abs(schema.maximum ?? 0) >= 1e12) delete schema.maximum;

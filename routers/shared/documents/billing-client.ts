@@ -11,8 +11,8 @@ import { lockTaxKey } from '../party.ts';
 import { email, text } from '../schemas.ts';
 
 export const billingClient = z.object({
-  id: id('client').optional().describe('Cliente existente: se usa tal cual y lo demás no cuenta'),
-  nombre_fiscal: text(300).optional().describe('Obligatorio si hay que crear el cliente'),
+  id: id('client').optional().describe('Cliente existente; lo demás no cuenta'),
+  nombre_fiscal: text(300).optional().describe('Obligatorio para crear el cliente'),
   cif: text(50).optional().describe('Busca el cliente y lo actualiza, o lo crea'),
   direccion: text(500).optional(),
   cp: text(20).optional(),

@@ -106,7 +106,9 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
     },
   });
   const { pagina, fecha_inicio, por_pagina } = properties;
-  for (const plain of [pagina, fecha_inicio]) if (typeof plain === 'object') delete plain.description;
+  // The record that a tool is about needs no description beside the tool's own.
+  const ofPath = operation.routes.flatMap(({ parameters }) => parameters.map((name) => properties[name]));
+  for (const plain of [pagina, fecha_inicio, ...ofPath]) if (typeof plain === 'object') delete plain.description;
   if (typeof por_pagina === 'object') {
     por_pagina.default = TOOL_PAGE_SIZE;
     por_pagina.description = por_pagina.description?.replace('Registros por página, ', '');

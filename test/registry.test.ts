@@ -95,6 +95,8 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.(observaciones|autorizada|contrato_vigente|precio_con_iva|ausencia|valor_cierre)$/,
     /\.rgpd\.\w+$/,
     /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
+    /\.lineas\[\]\.(variacionId|formatoId|cantidad_base_real|descripcion_ampliada|startDate|endDate)$/,
+    /^\.proyectoId$/,
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,

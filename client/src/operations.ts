@@ -726,6 +726,13 @@ export interface EstimatesGetOutput {
     iva: number;
     importe: number;
     articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
   }>;
 }
 
@@ -866,6 +873,9 @@ export interface DeliveryNotesGetOutput {
     email: string;
   };
   base_imponible: number;
+  observaciones: string;
+  promo_code: string;
+  proyectoId: string | null;
   facturado: boolean;
   num_lineas: number;
   lineas: Array<{
@@ -877,6 +887,13 @@ export interface DeliveryNotesGetOutput {
     iva: number;
     importe: number;
     articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
   }>;
 }
 
@@ -884,9 +901,9 @@ export interface DeliveryNotesGetOutput {
 export interface DeliveryNotesCreateInput {
   /** Cliente de facturación */
   cliente: {
-    /** Cliente existente: se usa tal cual y lo demás no cuenta */
+    /** Cliente existente; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio si hay que crear el cliente */
+    /** Obligatorio para crear el cliente */
     nombre_fiscal?: string;
     /** Busca el cliente y lo actualiza, o lo crea */
     cif?: string;
@@ -904,6 +921,10 @@ export interface DeliveryNotesCreateInput {
     detalles_operacion?: string;
     /** Código promocional; no cambia precios */
     promo_code?: string;
+    /** Proyecto de las líneas que no tengan otro */
+    proyectoId?: string | number;
+    /** Si falta, hoy; no antes del último número de la serie */
+    fecha?: string;
   };
   /** Líneas */
   detalles: Array<{
@@ -930,6 +951,8 @@ export interface DeliveryNotesCreateInput {
     formatoId?: string | number;
     /** Cantidad real en unidad base, en formatos de peso variable */
     cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
   }>;
 }
 
@@ -1004,6 +1027,28 @@ export interface InvoicesGetOutput {
     email: string;
   };
   base_imponible: number;
+  observaciones: string;
+  promo_code: string;
+  proyectoId: string | null;
+  total_con_iva: number;
+  desglose_iva: Array<{
+    iva: number;
+    base: number;
+    cuota: number;
+  }>;
+  saldo: number;
+  pagada: boolean;
+  vencimientos: Array<{
+    vencimientoId: string;
+    fecha: string;
+    importe: number;
+    pendiente: number;
+  }>;
+  albaranes: Array<{
+    tipo: 'albaran';
+    id: string;
+    numero: string;
+  }>;
   num_lineas: number;
   lineas: Array<{
     lineaId: string;
@@ -1014,6 +1059,13 @@ export interface InvoicesGetOutput {
     iva: number;
     importe: number;
     articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
     proviene_albaranes: 0 | 1;
   }>;
 }
@@ -1022,9 +1074,9 @@ export interface InvoicesGetOutput {
 export interface InvoicesCreateInput {
   /** Cliente de facturación; si falta, el de los albaranes */
   cliente?: {
-    /** Cliente existente: se usa tal cual y lo demás no cuenta */
+    /** Cliente existente; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio si hay que crear el cliente */
+    /** Obligatorio para crear el cliente */
     nombre_fiscal?: string;
     /** Busca el cliente y lo actualiza, o lo crea */
     cif?: string;
@@ -1043,6 +1095,10 @@ export interface InvoicesCreateInput {
     detalles_operacion?: string;
     /** Código promocional; no cambia precios */
     promo_code?: string;
+    /** Proyecto de las líneas que no tengan otro */
+    proyectoId?: string | number;
+    /** Si falta, hoy; no antes del último número de la serie */
+    fecha?: string;
   };
   /** Líneas, o bien albaranes */
   detalles?: Array<{
@@ -1069,10 +1125,12 @@ export interface InvoicesCreateInput {
     formatoId?: string | number;
     /** Cantidad real en unidad base, en formatos de peso variable */
     cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
   }>;
   /** Albaranes, o bien detalles */
   albaranes?: Array<string | number>;
-  /** Suman el total con IVA; si faltan, uno, hoy */
+  /** Suman el total con IVA; si faltan, uno, a la fecha de la factura */
   vencimientos?: Array<{
     fecha: string;
     importe: number;
@@ -1086,9 +1144,9 @@ export type InvoicesCreateOutput = string;
 export interface RecurringsCreateInput {
   /** Cliente de facturación */
   cliente: {
-    /** Cliente existente: se usa tal cual y lo demás no cuenta */
+    /** Cliente existente; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio si hay que crear el cliente */
+    /** Obligatorio para crear el cliente */
     nombre_fiscal?: string;
     /** Busca el cliente y lo actualiza, o lo crea */
     cif?: string;
@@ -2493,7 +2551,7 @@ export interface AlbaranClient {
      */
     get: Read<DeliveryNotesGetInput, DeliveryNotesGetOutput>;
     /**
-     * Crear albarán. Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats.
+     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
@@ -2507,13 +2565,13 @@ export interface AlbaranClient {
      */
     list: PagedRead<InvoicesListInput, InvoicesListOutput>;
     /**
-     * Factura. Una factura con sus líneas, sin IVA; proviene_albaranes 1 en las que vienen de un albarán. facturaId: de invoices.list, que da también el saldo.
+     * Factura. Una factura con sus líneas, sin IVA (proviene_albaranes 1: de un albarán), su IVA, saldo y vencimientos. facturaId: de invoices.list.
      *
      * `GET /api/v1/invoices/{facturaId}`; permiso `svc.read`
      */
     get: Read<InvoicesGetInput, InvoicesGetOutput>;
     /**
-     * Crear factura. Crea una factura de hoy, numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list.
+     * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/invoices`; permiso `svc.write`
      */

@@ -225,7 +225,7 @@ export type Procedures = {
      */
     get: Query<types.DeliveryNotesGetInput, types.DeliveryNotesGetOutput>;
     /**
-     * Crear albarán. Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats.
+     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
@@ -239,13 +239,13 @@ export type Procedures = {
      */
     list: Query<types.InvoicesListInput | undefined, types.InvoicesListOutput>;
     /**
-     * Factura. Una factura con sus líneas, sin IVA; proviene_albaranes 1 en las que vienen de un albarán. facturaId: de invoices.list, que da también el saldo.
+     * Factura. Una factura con sus líneas, sin IVA (proviene_albaranes 1: de un albarán), su IVA, saldo y vencimientos. facturaId: de invoices.list.
      *
      * `GET /api/v1/invoices/{facturaId}`; permiso `svc.read`
      */
     get: Query<types.InvoicesGetInput, types.InvoicesGetOutput>;
     /**
-     * Crear factura. Crea una factura de hoy, numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list.
+     * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/invoices`; permiso `svc.write`
      */

@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
+import { refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
-import { saleOrder } from '../shared/documents/sale-document.ts';
+import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { sealedId } from '../shared/id.ts';
 
 /**
- * Creates a reviewed, numbered delivery note of today; stock of articles in sale mode follows. Amounts without VAT.
- * No due dates: they come with the invoice. DLV-01..08, W-08
+ * Creates a reviewed, numbered delivery note, of today unless it says otherwise; stock of articles in sale mode follows, now. Amounts
+ * without VAT. No due dates: they come with the invoice. DLV-01..08, W-07, W-08
  */
 export const createDeliveryNote = operation({
   title: 'Crear albarán',
   description:
-    'Crea un albarán de venta revisado, numerado y con fecha de hoy, y mueve el stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; formatoId: de consultar_formatos.',
+    'Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; formatoId: de consultar_formatos; proyectoId: de consultar_proyectos.',
   rest: ['POST /delivery-notes'],
   alias: 'crearAlbaran',
   scope: 'svc.write',
@@ -26,6 +27,7 @@ export const createDeliveryNote = operation({
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
     const { pedido } = input;
+    const date = refuseFuture(pedido.fecha, today);
     const [id, client, lines] = await Promise.all([
       nextId(db, 'delivery_notes'),
       resolveBillingClient(db, accountId, input.cliente, audit),
@@ -37,16 +39,18 @@ export const createDeliveryNote = operation({
       insertDeliveryNote(db, {
         id,
         accountId,
-        date: today,
+        date,
         now,
         clientId: client.id,
         priceList: client.priceList,
         concept: pedido.obra,
         remarks: pedido.detalles_operacion,
         promoCode: pedido.promo_code,
+        projectId: pedido.proyectoId ?? null,
         lines,
       }),
     );
+    if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'delivery_note', date));
     audit('deliveryNote', id);
     return id;
   },

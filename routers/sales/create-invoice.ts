@@ -5,9 +5,9 @@ import { badField, badInput, type FieldProblem } from '../../platform/errors.ts'
 import { searchable } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
-import { nextNumber } from '../shared/documents/document-number.ts';
+import { nextNumber, refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { insertLines, nextId } from '../shared/documents/insert-document.ts';
-import { saleOrder } from '../shared/documents/sale-document.ts';
+import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { amountInput, isoDate } from '../shared/schemas.ts';
@@ -20,14 +20,14 @@ const dueDate = z.object({
 });
 
 /**
- * Creates a numbered invoice of today, either of `detalles`, whose goods in sale mode leave stock, or of `albaranes` of one
- * client, whose goods left it before. `vencimientos` are with VAT and add up to the total; left out, one of today. DLV-01..08,
- * PRJ-01, W-08
+ * Creates a numbered invoice, of today unless it says otherwise, either of `detalles`, whose goods in sale mode leave stock, or of
+ * `albaranes` of one client, whose goods left it before. `vencimientos` are with VAT and add up to the total; left out, one of the
+ * invoice's day. DLV-01..08, PRJ-01, W-07, W-08
  */
 export const createInvoice = operation({
   title: 'Crear factura',
   description:
-    'Crea una factura de hoy, numerada: de albaranes sin facturar de un cliente (consultar_albaranes), o de detalles nuevos, que mueven stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos.',
+    'Crea una factura numerada: de albaranes sin facturar de un cliente (consultar_albaranes), o de detalles nuevos, que mueven stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
   rest: ['POST /invoices'],
   alias: 'crearFactura',
   scope: 'svc.write',
@@ -37,13 +37,20 @@ export const createInvoice = operation({
     pedido: saleOrder.partial().optional().describe('Obligatorio con detalles'),
     detalles: z.array(saleLine).min(1).max(1000).optional().describe('Líneas, o bien albaranes'),
     albaranes: z.array(id('deliveryNote')).min(1).max(500).optional().describe('Albaranes, o bien detalles'),
-    vencimientos: z.array(dueDate).min(1).max(100).optional().describe('Suman el total con IVA; si faltan, uno, hoy'),
+    vencimientos: z
+      .array(dueDate)
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Suman el total con IVA; si faltan, uno, a la fecha de la factura'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
     const { cliente, pedido, detalles, albaranes, vencimientos } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
+    const date = refuseFuture(pedido?.fecha, today);
+    const projectId = pedido?.proyectoId ?? null;
     const [id, billed, lines, notes] = await Promise.all([
       nextId(db, 'invoices'),
       cliente && resolveBillingClient(db, accountId, cliente, audit),
@@ -59,14 +66,16 @@ export const createInvoice = operation({
 
     // The number's counter is locked before stock, as for delivery notes, so that the two never deadlock.
     const [, , , { rows: sums }] = await Promise.all([
-      sql`with ${nextNumber(accountId, 'invoice', today)}
-        insert into invoices (account_id, id, number, date, concept, remarks, client_id, promo_code, search)
-        select ${accountId}, ${id}, number, ${today.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
-          ${billed?.id ?? notes?.client}, ${pedido?.promo_code || null},
+      sql`with ${nextNumber(accountId, 'invoice', date)}
+        insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
+          promo_code, search)
+        select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
+          ${billed?.id ?? notes?.client}, ${projectId}::bigint, ${pedido?.promo_code || null},
           concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
         from numbered
         returning id`.execute(db),
-      lines && insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, now }),
+      lines &&
+        insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, projectId, now }),
       albaranes && copyNoteLines(db, accountId, id, albaranes),
       sql<{ total: string; agreed: boolean; within: boolean; lines_within: boolean }>`
         select a.total::text as total,
@@ -82,7 +91,7 @@ export const createInvoice = operation({
     if (!sum.lines_within) throw badField('albaranes', LINE_TOO_LARGE);
     if (!sum.within) throw badField('albaranes', SUM_TOO_LARGE);
     if (vencimientos && !sum.agreed) throw badField('vencimientos', `tienen que sumar el total con IVA, ${sum.total}`);
-    const due = vencimientos ?? [{ fecha: today.toString(), importe: Number(sum.total) }];
+    const due = vencimientos ?? [{ fecha: date.toString(), importe: Number(sum.total) }];
     beforeCommit(
       db
         .insertInto('invoice_due_dates')
@@ -97,6 +106,7 @@ export const createInvoice = operation({
         )
         .execute(),
     );
+    if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));
     audit('invoice', id);
     return id;
   },

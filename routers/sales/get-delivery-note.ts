@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { documentDetails, documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
 import { jsonRecord } from '../shared/pages.ts';
-import { always, arrayOf, flagOf, idOf, shape, wholeOf } from '../shared/shape.ts';
+import { always, arrayOf, flagOf, idOf, type RowOf, shape, wholeOf } from '../shared/shape.ts';
 import { isInvoiced } from './invoice.ts';
 
 const line = shape(documentLine('deliveryNoteLine'));
@@ -12,12 +12,13 @@ const deliveryNote = shape({
   tipo: always('albaran'),
   albaranId: idOf('deliveryNote', 'd.id'),
   ...documentHeader,
+  ...documentDetails,
   facturado: flagOf('invoiced'),
   num_lineas: wholeOf('line_count'),
   lineas: arrayOf(line, 'lines'),
 });
 
-/** One delivery note with its lines, and whether it is invoiced; amounts without VAT. EST-01 */
+/** One delivery note with its lines, and whether it is invoiced; amounts without VAT. EST-01, W-05 */
 export const getDeliveryNote = operation({
   title: 'Albarán',
   description: 'Un albarán de venta con sus líneas, y si está facturado. albaranId: de consultar_albaranes.',
@@ -27,8 +28,8 @@ export const getDeliveryNote = operation({
   input: { albaranId: id('deliveryNote').describe('El albarán') },
   output: deliveryNote.schema,
   async handler({ input: { albaranId: id }, db, accountId }) {
-    const invoiced = sql`, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced`;
-    const note = documentOf<{ invoiced: boolean }>('delivery_notes', { accountId, id, line }, invoiced);
+    const more = sql`, d.remarks, d.promo_code, d.project_id, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced`;
+    const note = documentOf<RowOf<typeof deliveryNote>>('delivery_notes', { accountId, id, line }, more);
     const found = await jsonRecord(db, note, deliveryNote);
     if (!found) throw notFound('albaranId');
     return found;

@@ -1,10 +1,25 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { documentDetails, documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { vatRates } from '../shared/documents/vat-by-rate.ts';
 import { id } from '../shared/id.ts';
-import { jsonRecord } from '../shared/pages.ts';
-import { always, arrayOf, fieldOf, idOf, shape, wholeOf } from '../shared/shape.ts';
+import { jsonArray, jsonRecord } from '../shared/pages.ts';
+import {
+  always,
+  arrayOf,
+  decimalOf,
+  fieldOf,
+  flagOf,
+  idOf,
+  plainOf,
+  type RowOf,
+  shape,
+  textOf,
+  wholeOf,
+} from '../shared/shape.ts';
+import { invoiceAmounts } from './invoice.ts';
 
 const line = shape({
   ...documentLine('invoiceLine'),
@@ -15,26 +30,69 @@ const line = shape({
   ),
 });
 
+const vatRate = shape({ iva: decimalOf('vat'), base: decimalOf('base'), cuota: decimalOf('fee') });
+
+const dueDate = shape({
+  vencimientoId: idOf('dueDate', 'v.id'),
+  fecha: plainOf('v.date'),
+  importe: decimalOf('v.amount'),
+  pendiente: decimalOf('pending'),
+});
+
+const deliveryNote = shape({
+  tipo: always('albaran'),
+  id: idOf('deliveryNote', 'n.id'),
+  numero: textOf('n.number'),
+});
+
 const invoice = shape({
   tipo: always('factura'),
   facturaId: idOf('invoice', 'd.id'),
   ...documentHeader,
+  ...documentDetails,
+  total_con_iva: decimalOf('a.total'),
+  desglose_iva: arrayOf(vatRate, 'vat_rates'),
+  saldo: decimalOf('balance'),
+  pagada: flagOf('paid'),
+  vencimientos: arrayOf(dueDate, 'due_dates'),
+  albaranes: arrayOf(deliveryNote, 'delivery_notes'),
   num_lineas: wholeOf('line_count'),
   lineas: arrayOf(line, 'lines'),
 });
 
-/** One invoice with its lines, those that delivery notes brought marked; amounts without VAT. EST-01, PRJ-01 */
+/**
+ * One invoice with its lines, those that delivery notes brought marked; amounts without VAT, but for `total_con_iva`, `saldo` (what is
+ * left to collect) and its due dates. EST-01, PRJ-01, W-05
+ */
 export const getInvoice = operation({
   title: 'Factura',
   description:
-    'Una factura con sus líneas, sin IVA; proviene_albaranes 1 en las que vienen de un albarán. facturaId: de consultar_facturas, que da también el saldo.',
+    'Una factura con sus líneas, sin IVA (proviene_albaranes 1: de un albarán), su IVA, saldo y vencimientos. facturaId: de consultar_facturas.',
   rest: ['GET /invoices/{facturaId}'],
   alias: 'obtenerFactura',
   scope: 'svc.read',
   input: { facturaId: id('invoice').describe('La factura') },
   output: invoice.schema,
   async handler({ input: { facturaId: id }, db, accountId }) {
-    const found = await jsonRecord(db, documentOf('invoices', { accountId, id, line }), invoice);
+    const rates = sql<RowOf<typeof vatRate>>`select * from ${vatRates(
+      'invoice_lines',
+      sql`l.account_id = ${accountId} and l.invoice_id = ${id}`,
+    )} rate order by vat desc`;
+    const dueDates = sql<RowOf<typeof dueDate>>`select v.id, v.date, v.amount, v.amount - v.paid as pending
+      from invoice_due_dates v where v.account_id = ${accountId} and v.invoice_id = ${id} order by v.position, v.id`;
+    const notes = sql<RowOf<typeof deliveryNote>>`select n.id, n.number from delivery_notes n
+      where n.account_id = ${accountId} and n.id in (
+        select b.delivery_note_id from invoice_lines b where b.account_id = ${accountId} and b.invoice_id = ${id})
+      order by n.date, n.id`;
+    const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, a.total - a.paid as balance, a.total <= a.paid as paid,
+      ${jsonArray(rates, vatRate)} as vat_rates, ${jsonArray(dueDates, dueDate)} as due_dates,
+      ${jsonArray(notes, deliveryNote)} as delivery_notes`;
+    const amounts = sql`cross join lateral ${invoiceAmounts(accountId, sql<number>`d.id`)} a`;
+    const found = await jsonRecord(
+      db,
+      documentOf<RowOf<typeof invoice>>('invoices', { accountId, id, line }, more, amounts),
+      invoice,
+    );
     if (!found) throw notFound('facturaId');
     return found;
   },

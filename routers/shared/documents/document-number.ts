@@ -2,6 +2,38 @@
 // the transaction ends, so a number that is rolled back is given again.
 import { type RawBuilder, sql } from 'kysely';
 import { NUMBER_LETTERS } from '../../../entities/sales.ts';
+import { type Db, isDivisionByZero } from '../../../platform/database.ts';
+import { badField } from '../../../platform/errors.ts';
+
+/** What numbers of a series begin with in a year. */
+const prefixOf = (document: keyof typeof NUMBER_LETTERS, { year }: Temporal.PlainDate) =>
+  `${NUMBER_LETTERS[document]}${year}-`;
+
+const TABLES = { delivery_note: 'delivery_notes', invoice: 'invoices', estimate: 'estimates' } as const;
+
+/**
+ * 400 for a document of `date` where its series has a later one already, whose number is lower. Sent after the number is given, while its
+ * counter is locked. W-07
+ */
+export async function refuseBeforeLast(
+  db: Db,
+  accountId: number,
+  document: keyof typeof NUMBER_LETTERS,
+  date: Temporal.PlainDate,
+): Promise<void> {
+  await sql`
+    select 1 / (not exists (
+      select from ${sql.table(TABLES[document])} d
+      where d.account_id = ${accountId} and d.date > ${date.toString()}::date
+        and d.date <= ${date.with({ month: 12, day: 31 }).toString()}::date
+        and d.number like ${`${prefixOf(document, date)}%`}))::int`
+    .execute(db)
+    .catch((error: unknown) => {
+      throw isDivisionByZero(error)
+        ? badField('pedido.fecha', 'no puede ser anterior a la del último número de la serie')
+        : error;
+    });
+}
 
 /** A part of a writable statement, to stand in its WITH: `numbered`, with the next number as text (`number`). */
 export function nextNumber(
@@ -9,7 +41,7 @@ export function nextNumber(
   document: keyof typeof NUMBER_LETTERS,
   date: Temporal.PlainDate,
 ): RawBuilder<unknown> {
-  const prefix = `${NUMBER_LETTERS[document]}${date.year}-`;
+  const prefix = prefixOf(document, date);
   return sql`
     numbered as (
       insert into document_counters as c (account_id, document, year, last_number)

@@ -1,9 +1,11 @@
 // What estimates, delivery notes and invoices share: how a caller describes a new one, and how one is read.
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { badField } from '../../../platform/errors.ts';
 import type { Kind } from '../../../platform/ids.ts';
 import { containing } from '../../../platform/text.ts';
-import { text } from '../schemas.ts';
+import { id } from '../id.ts';
+import { isoDate, text } from '../schemas.ts';
 import { decimalOf, idOf, plainOf, type Shown, textOf } from '../shape.ts';
 
 /** `pedido`: what a caller says of a new document beside its client and lines. DLV-07 */
@@ -11,7 +13,16 @@ export const saleOrder = z.object({
   obra: text(500).min(1).describe('Concepto o referencia'),
   detalles_operacion: text(20_000).optional().describe('Observaciones; admite HTML'),
   promo_code: text(100).optional().describe('Código promocional; no cambia precios'),
+  proyectoId: id('project').optional().describe('Proyecto de las líneas que no tengan otro'),
+  fecha: isoDate().optional().describe('Si falta, hoy; no antes del último número de la serie'),
 });
+
+/** 400 for a document of a day to come. W-07 */
+export function refuseFuture(fecha: string | undefined, today: Temporal.PlainDate): Temporal.PlainDate {
+  const date = fecha === undefined ? today : Temporal.PlainDate.from(fecha);
+  if (Temporal.PlainDate.compare(date, today) > 0) throw badField('pedido.fecha', 'no puede ser posterior a hoy');
+  return date;
+}
 
 /** `contraparte`: the client of a document. */
 export const party = {
@@ -30,7 +41,14 @@ export const documentHeader = {
   base_imponible: decimalOf('base'),
 };
 
-/** One line `l`; `importe` is without VAT, rounded to cents. */
+/** What delivery notes and invoices say of themselves where they are read whole. W-05 */
+export const documentDetails = {
+  observaciones: textOf('d.remarks'),
+  promo_code: textOf('d.promo_code'),
+  proyectoId: idOf('project', 'd.project_id').orNull(),
+};
+
+/** One line `l` with all that is stored of it; `importe` is without VAT, rounded to cents. W-05 */
 export const documentLine = (kind: Kind) => ({
   lineaId: idOf(kind, 'l.id'),
   descripcion: textOf('l.description'),
@@ -40,6 +58,13 @@ export const documentLine = (kind: Kind) => ({
   iva: decimalOf('l.vat'),
   importe: decimalOf('l.amount'),
   articuloId: idOf('product', 'l.product_id').orNull(),
+  variacionId: idOf('variation', 'l.variation_id').orNull(),
+  formatoId: idOf('format', 'l.format_id').orNull(),
+  cantidad_base_real: decimalOf('l.base_quantity').orNull(),
+  descripcion_ampliada: textOf('l.extended_description').orNull(),
+  startDate: plainOf('l.start_date').orNull(),
+  endDate: plainOf('l.end_date').orNull(),
+  proyectoId: idOf('project', 'l.project_id').orNull(),
 });
 
 /**
@@ -77,12 +102,13 @@ interface DocumentRow {
 
 /**
  * A document `d` with its client `c` and the text of its lines `l`, in their order. `more`: SQL for further columns, which begins
- * with a comma.
+ * with a comma; `from`: SQL for what they are taken from, which begins with a join.
  */
 export const documentOf = <More extends object = object>(
   table: keyof typeof LINES,
   { accountId, id, line }: { accountId: number; id: number; line: Shown<z.ZodType, object> },
   more: RawBuilder<unknown> = sql``,
+  from: RawBuilder<unknown> = sql``,
 ) => {
   const { lines, parent } = LINES[table];
   return sql<DocumentRow & More>`
@@ -91,6 +117,6 @@ export const documentOf = <More extends object = object>(
       cross join lateral (
         select coalesce(sum(l.amount), 0) as base, count(*) as line_count,
           '[' || coalesce(string_agg(${line.json('l')}, ',' order by l.position), '') || ']' as lines
-        from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id}) l
+        from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id}) l ${from}
     where d.account_id = ${accountId} and d.id = ${id}`;
 };

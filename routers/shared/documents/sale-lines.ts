@@ -28,6 +28,7 @@ export const saleLine = z
       .refine((value) => value > 0, 'tiene que ser mayor que 0')
       .optional()
       .describe('Cantidad real en unidad base, en formatos de peso variable'),
+    proyectoId: id('project').optional().describe('Si no es el del pedido'),
   })
   .check(({ value: line, issues }) => {
     const problem = (field: string, message: string) =>
@@ -153,6 +154,7 @@ export async function resolveLines(
       extended_description: line.descripcion_ampliada || null,
       start_date: line.startDate ?? null,
       end_date: line.endDate ?? null,
+      project_id: line.proyectoId ?? null,
       factor: format?.factor ?? null,
       moves_stock: product?.mode === 'sale',
       list_prices: line.importe_unitario === undefined ? product?.prices : undefined,

@@ -1,14 +1,16 @@
 // What a document amounts to, with VAT.
 import { type RawBuilder, sql } from 'kysely';
 
-/**
- * One row for the lines `l` that `which` says: `base` without VAT and `total` with it, 0 where there are none. VAT is rounded once for
- * each rate of the document; amounts in the database's `numeric`.
- */
-export const vatByRate = (
-  lines: 'invoice_lines' | 'purchase_invoice_lines' | 'recurring_lines',
-  which: RawBuilder<unknown>,
-) =>
+type Lines = 'invoice_lines' | 'purchase_invoice_lines' | 'recurring_lines';
+
+/** One row for each VAT rate of the lines `l` that `which` says: `base` without VAT, and the VAT on it (`fee`), rounded once. */
+export const vatRates = (lines: Lines, which: RawBuilder<unknown>) =>
+  sql<{ vat: number; base: number; fee: number }>`(
+    select l.vat, sum(l.amount) as base, round(sum(l.amount) * l.vat / 100, 2) as fee
+    from ${sql.table(lines)} l where ${which} group by l.vat)`;
+
+/** One row for the lines `l` that `which` says: `base` without VAT and `total` with it, 0 where there are none; `numeric`. */
+export const vatByRate = (lines: Lines, which: RawBuilder<unknown>) =>
   sql<{ base: number; total: number }>`(
-    select coalesce(sum(rate.base), 0) as base, coalesce(sum(rate.base + round(rate.base * rate.vat / 100, 2)), 0) as total
-    from (select l.vat, sum(l.amount) as base from ${sql.table(lines)} l where ${which} group by l.vat) rate)`;
+    select coalesce(sum(rate.base), 0) as base, coalesce(sum(rate.base + rate.fee), 0) as total
+    from ${vatRates(lines, which)} rate)`;

@@ -42,6 +42,16 @@ const records: FileRecord[] = [
 const numbers = (body: { data: { documentos: { numero: string }[] } }) =>
   body.data.documentos.map(({ numero }) => numero);
 
+/** What a line without these answers. */
+const plain = {
+  variacionId: null,
+  formatoId: null,
+  cantidad_base_real: null,
+  descripcion_ampliada: null,
+  startDate: null,
+  endDate: null,
+};
+
 test('[EST-01] each as the note itself shows it, with its project, and whether it is reviewed and invoiced', async () => {
   const acme = await server.company(records);
   const { status, body } = await acme.get('/delivery-notes', { facturado: true });
@@ -69,6 +79,9 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
     ...header,
     tipo: 'albaran',
     albaranId,
+    observaciones: '',
+    promo_code: '',
+    proyectoId,
     num_lineas: 2,
     lineas: [
       {
@@ -80,6 +93,8 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
         iva: 21,
         importe: 3.35,
         articuloId: expect.any(String),
+        ...plain,
+        proyectoId,
       },
       {
         lineaId: expect.any(String),
@@ -90,6 +105,8 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
         iva: 10,
         importe: 63.75,
         articuloId: null,
+        ...plain,
+        proyectoId,
       },
     ],
   });

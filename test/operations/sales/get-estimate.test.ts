@@ -23,6 +23,17 @@ const records: FileRecord[] = [
   { coleccion: 'presupuestos', ref: 'vacio', id: 45, fecha: '2026-03-02', cliente: 'cli', lineas: [] },
 ];
 
+/** What a line without these answers. */
+const plain = {
+  variacionId: null,
+  formatoId: null,
+  cantidad_base_real: null,
+  descripcion_ampliada: null,
+  startDate: null,
+  endDate: null,
+  proyectoId: null,
+};
+
 test('[EST-01] by number or sealed id: header, counterpart, lines, and their sum', async () => {
   const acme = await server.company(records);
   const { status, body } = await acme.get('/estimates/44');
@@ -46,6 +57,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines, and their sum
         iva: 21,
         importe: 3.35,
         articuloId: expect.any(String),
+        ...plain,
       },
       {
         lineaId: expect.any(String),
@@ -56,6 +68,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines, and their sum
         iva: 10,
         importe: 63.75,
         articuloId: null,
+        ...plain,
       },
     ],
   });

@@ -38,6 +38,17 @@ const records: FileRecord[] = [
   { coleccion: 'facturas', ref: 'vacia', id: 45, fecha: '2026-03-02', cliente: 'cli', lineas: [] },
 ];
 
+/** What a line without these answers. */
+const plain = {
+  variacionId: null,
+  formatoId: null,
+  cantidad_base_real: null,
+  descripcion_ampliada: null,
+  startDate: null,
+  endDate: null,
+  proyectoId: null,
+};
+
 test('[EST-01] by number or sealed id: header, counterpart, lines and which of them came from a note', async () => {
   const acme = await server.company(records);
   const { status, body } = await acme.get('/invoices/44');
@@ -49,7 +60,19 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
     fecha: '2026-03-01',
     concepto: 'Reforma',
     contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Cliente SL', cif: 'B1', email: 'c@c.es' },
+    observaciones: '',
+    promo_code: '',
+    proyectoId: null,
     base_imponible: 67.1,
+    total_con_iva: 74.18,
+    desglose_iva: [
+      { iva: 21, base: 3.35, cuota: 0.7 },
+      { iva: 10, base: 63.75, cuota: 6.38 },
+    ],
+    saldo: 74.18,
+    pagada: false,
+    vencimientos: [{ vencimientoId: expect.any(String), fecha: '2026-03-01', importe: 74.18, pendiente: 74.18 }],
+    albaranes: [{ tipo: 'albaran', id: expect.any(String), numero: '' }],
     num_lineas: 2,
     lineas: [
       {
@@ -61,6 +84,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
         iva: 21,
         importe: 3.35,
         articuloId: expect.any(String),
+        ...plain,
         proviene_albaranes: 1,
       },
       {
@@ -72,6 +96,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
         iva: 10,
         importe: 63.75,
         articuloId: null,
+        ...plain,
         proviene_albaranes: 0,
       },
     ],

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import type { Db } from '../../platform/database.ts';
 import { AnswerTooLong } from '../../platform/errors.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER, listOfTexts, withMore } from '../../platform/json-text.ts';
 import { inSlices } from '../../platform/slices.ts';
@@ -42,11 +43,10 @@ const renewed = recurring.schema.extend({
 });
 
 interface RecurringRow extends Schedule {
+  id: number;
   amount: number;
   issued: number;
   issued_amount: number;
-  /** The text of `recurring`. */
-  shown: string;
 }
 
 /** One that has a renewal in the range, forecast or issued. */
@@ -90,22 +90,18 @@ export const listRenewals = operation({
     const to = Temporal.PlainDate.from(fecha_fin);
     refuseLongRange(from, to);
     const { rows } = await sql<RecurringRow>`
-      select x.periodicity, x.created_on, x.start_date, x.end_date, x.last_invoiced_on, x.active_months, x.anchor_day,
-        x.amount, x.issued, x.issued_amount, ${recurring.json('x')} as shown
-      from (
-        select r.*, c.legal_name, coalesce(l.amount, 0) as amount, coalesce(n.issued, 0) as issued,
-          coalesce(n.amount, 0) as issued_amount
-        from recurrings r
-        join clients c on c.account_id = ${accountId} and c.id = r.client_id
-        left join (select recurring_id, sum(amount) as amount from recurring_lines
-          where account_id = ${accountId} group by recurring_id) l on l.recurring_id = r.id
-        left join (select n.recurring_id, count(distinct n.id) as issued, sum(l.amount) as amount
-          from delivery_notes n left join delivery_note_lines l on l.account_id = ${accountId} and l.delivery_note_id = n.id
-          where n.account_id = ${accountId} and n.recurring_id is not null
-            and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
-          group by n.recurring_id) n on n.recurring_id = r.id
-        where r.account_id = ${accountId}) x
-      order by x.description, x.id`.execute(db);
+      select r.id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on, r.active_months, r.anchor_day,
+        coalesce(l.amount, 0) as amount, coalesce(n.issued, 0) as issued, coalesce(n.amount, 0) as issued_amount
+      from recurrings r
+      left join (select recurring_id, sum(amount) as amount from recurring_lines
+        where account_id = ${accountId} group by recurring_id) l on l.recurring_id = r.id
+      left join (select n.recurring_id, count(distinct n.id) as issued, sum(l.amount) as amount
+        from delivery_notes n left join delivery_note_lines l on l.account_id = ${accountId} and l.delivery_note_id = n.id
+        where n.account_id = ${accountId} and n.recurring_id is not null
+          and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
+        group by n.recurring_id) n on n.recurring_id = r.id
+      where r.account_id = ${accountId}
+      order by r.description, r.id`.execute(db);
 
     const active: ActiveRow[] = [];
     await inSlices(rows, (row) => {
@@ -117,8 +113,12 @@ export const listRenewals = operation({
     const ofPage = active.slice((input.pagina - 1) * input.por_pagina, input.pagina * input.por_pagina);
     // The dates alone would be too long: the answer is refused before it is made.
     if (sum(ofPage, ({ num }) => num) * DATE_BYTES > LONGEST_ANSWER) throw new AnswerTooLong();
+    const texts = await textsOf(db, accountId, ofPage);
     const shown: JsonText<z.input<typeof renewed>>[] = [];
-    await inSlices(ofPage, (row) => shown.push(withRenewals(row, from, to)));
+    await inSlices(ofPage, (row) => {
+      const text = texts.get(row.id);
+      if (text) shown.push(withRenewals(text, row, from, to));
+    });
     return jsonObject({
       fecha_inicio,
       fecha_fin,
@@ -147,9 +147,27 @@ export const listRenewals = operation({
   },
 });
 
+/** The text of `recurring` for each of these, by its number: written for those that are shown, since a company may have thousands. */
+async function textsOf(db: Db, accountId: number, rows: readonly RecurringRow[]) {
+  const { rows: texts } = await sql<{ id: number; text: string }>`
+    select x.id, ${recurring.json('x')} as text
+    from (
+      select r.id, r.description, r.periodicity, r.client_id, c.legal_name, (
+        select coalesce(sum(l.amount), 0) from recurring_lines l
+        where l.account_id = ${accountId} and l.recurring_id = r.id) as amount
+      from recurrings r join clients c on c.account_id = ${accountId} and c.id = r.client_id
+      where r.account_id = ${accountId} and r.id = any(${rows.map(({ id }) => id)}::bigint[])) x`.execute(db);
+  return new Map(texts.map(({ id, text }) => [id, new JsonText<z.input<typeof recurring.schema>>(text)]));
+}
+
 /** One with its renewals. */
-const withRenewals = (row: ActiveRow, from: Temporal.PlainDate, to: Temporal.PlainDate) =>
-  withMore(new JsonText<z.input<typeof recurring.schema>>(row.shown), {
+const withRenewals = (
+  text: JsonText<z.input<typeof recurring.schema>>,
+  row: ActiveRow,
+  from: Temporal.PlainDate,
+  to: Temporal.PlainDate,
+) =>
+  withMore(text, {
     renovaciones_previstas: {
       num: row.num,
       fechas: renewalDates(row, from, to),

@@ -100,7 +100,9 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
       if (mark) {
         const source = SOURCES[mark.kind];
         if (source) sources.set(fieldPattern(path), source);
-        jsonSchema.anyOf = [{ type: 'string' }, { type: 'integer' }];
+        // Numbers are accepted too (ID-03), but what tools answer are texts, and hosts differ in what they make of `anyOf`.
+        delete jsonSchema.anyOf;
+        jsonSchema.type = 'string';
       }
       shorten(jsonSchema);
     },

@@ -400,6 +400,60 @@ export interface ProductsGetOutput {
   };
 }
 
+/** Input of `products.create`. */
+export interface ProductsCreateInput {
+  datos: {
+    descripcion: string;
+    referencia?: string;
+    sku?: string;
+    codigo_ean?: string;
+    familiaId?: string | number;
+    /** @default 21 */
+    iva?: number;
+    /**
+     * Por unidad base
+     * @default 0
+     */
+    coste?: number;
+    /**
+     * Solo venta mueve stock
+     * @default "venta"
+     */
+    modo?: 'venta' | 'alquiler' | 'servicio';
+    precios?: Array<{
+      /** De priceLists.list */
+      tarifa: number;
+      /** Sin IVA, por unidad base */
+      precio: number;
+      /** Si falta, el precio más su IVA */
+      precio_con_iva?: number;
+    }>;
+    /** @default 0 */
+    stock_minimo?: number;
+    /** @default 0 */
+    stock_inicial?: number;
+    formatos?: Array<{
+      titulo: string;
+      /** Unidades base de una */
+      factor: number;
+      /** @default false */
+      peso_variable?: boolean;
+      /** @default true */
+      venta?: boolean;
+      /** @default true */
+      compra?: boolean;
+      /** @default false */
+      defecto_venta?: boolean;
+    }>;
+    variaciones?: Array<{
+      descripcion: string;
+    }>;
+  };
+}
+
+/** Output of `products.create`. */
+export type ProductsCreateOutput = string;
+
 /** Input of `products.listFormats`. */
 export interface ProductsListFormatsInput {
   /** El artículo */
@@ -2455,6 +2509,12 @@ export interface AlbaranClient {
      */
     get: Read<ProductsGetInput, ProductsGetOutput>;
     /**
+     * Crear artículo. Crea un artículo con precios, formatos y variaciones. Un sku o codigo_ean de otro artículo se rechaza. familiaId: de productFamilies.list.
+     *
+     * `POST /api/v1/products`; permiso `svc.write`
+     */
+    create: Write<ProductsCreateInput, ProductsCreateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
@@ -2808,7 +2868,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
+  products: { list: 'pages', get: 'read', create: 'write', listFormats: 'read', getAvailability: 'read' },
   productFamilies: { list: 'read' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },

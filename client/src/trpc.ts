@@ -129,6 +129,12 @@ export type Procedures = {
      */
     get: Query<types.ProductsGetInput, types.ProductsGetOutput>;
     /**
+     * Crear artículo. Crea un artículo con precios, formatos y variaciones. Un sku o codigo_ean de otro artículo se rechaza. familiaId: de productFamilies.list.
+     *
+     * `POST /api/v1/products`; permiso `svc.write`
+     */
+    create: Mutation<types.ProductsCreateInput, types.ProductsCreateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`

@@ -1,3 +1,4 @@
+import { createProduct } from './create-product.ts';
 import { getAvailability } from './get-availability.ts';
 import { getProduct } from './get-product.ts';
 import { listFamilies } from './list-families.ts';
@@ -6,7 +7,7 @@ import { listPriceLists } from './list-price-lists.ts';
 import { listProducts } from './list-products.ts';
 
 export const catalogue = {
-  products: { list: listProducts, get: getProduct, listFormats, getAvailability },
+  products: { list: listProducts, get: getProduct, create: createProduct, listFormats, getAvailability },
   productFamilies: { list: listFamilies },
   priceLists: { list: listPriceLists },
 };

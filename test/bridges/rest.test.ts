@@ -141,7 +141,7 @@ describe('every answer is the envelope:', () => {
   test('[ENV-04] every method that HTTP knows is answered so, the rare ones too', async () => {
     await using server = await startServer();
     for (const method of ['TRACE', 'PROPFIND', 'PURGE', 'QUERY', 'PATCH', 'MKCALENDAR', 'M-SEARCH', 'SUBSCRIBE']) {
-      const known = await plainRequest(server, method, '/api/v1/products');
+      const known = await plainRequest(server, method, '/api/v1/employees');
       expect([known.status, JSON.parse(known.text).errorCode, known.headers.allow], method).toEqual([
         405,
         405,
@@ -154,7 +154,7 @@ describe('every answer is the envelope:', () => {
 
   test('[ENV-01] OPTIONS names the methods, without credentials', async () => {
     await using server = await startServer();
-    const answer = await server.request('/api/v1/products', { method: 'OPTIONS' });
+    const answer = await server.request('/api/v1/employees', { method: 'OPTIONS' });
     expectEnvelope(answer, 200);
     expect(answer.headers.get('allow')).toBe('GET, OPTIONS, HEAD');
   });

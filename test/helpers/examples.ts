@@ -395,6 +395,26 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'workCalendar.get': { ...dates, empleadoId: 1501, incluir_rechazadas: true },
   'planning.get': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
   'lossReasons.list': { funnel_fk: 2301 },
+  'products.create': {
+    datos: {
+      descripcion: 'Tornillo zincado',
+      referencia: 'TZ-40',
+      familiaId: 2101,
+      iva: 21,
+      coste: 0.04,
+      modo: 'venta',
+      precios: [
+        { tarifa: 1, precio: 0.1, precio_con_iva: 0.12 },
+        { tarifa: 2, precio: 0.08 },
+      ],
+      stock_minimo: 100,
+      stock_inicial: 5000,
+      formatos: [
+        { titulo: 'Caja de 100', factor: 100, peso_variable: false, venta: true, compra: true, defecto_venta: true },
+      ],
+      variaciones: [{ descripcion: '4 x 40' }],
+    },
+  },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
   'clients.get': { clienteId: 1901 },
   'clients.create': {

@@ -30,6 +30,7 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
+  'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
 };
@@ -137,6 +138,11 @@ class Writer {
         cliente: this.#client(mark, shared),
         pedido: { obra: mark },
         detalles: [{ cantidad: 1, descripcion: 'Limpieza', importe_unitario: this.#cents(), iva: 21 }],
+      },
+    }),
+    'products.create': (mark) => ({
+      input: {
+        datos: { descripcion: mark, sku: mark, precios: [{ tarifa: 1, precio: this.#cents() }], stock_inicial: 5 },
       },
     }),
     'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),

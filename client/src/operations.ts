@@ -1568,6 +1568,75 @@ export interface ProjectsGetOutput {
   };
 }
 
+/** Input of `projects.create`. */
+export interface ProjectsCreateInput {
+  datos: {
+    descripcion: string;
+    clienteId?: string | number;
+    estadoId?: string | number;
+    presupuesto_coste?: number;
+    presupuesto_venta?: number;
+  };
+}
+
+/** Output of `projects.create`. */
+export type ProjectsCreateOutput = string;
+
+/** Input of `projects.update`. */
+export interface ProjectsUpdateInput {
+  /** El proyecto */
+  proyectoId: string | number;
+  datos: {
+    descripcion?: string;
+    clienteId?: string | number;
+    estadoId?: string | number;
+    presupuesto_coste?: number;
+    presupuesto_venta?: number;
+  };
+}
+
+/** Output of `projects.update`. */
+export interface ProjectsUpdateOutput {
+  proyecto: {
+    proyectoId: string;
+    numero: string;
+    descripcion: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string;
+      rgpd: {
+        comunicaciones_email: boolean | null;
+        comunicaciones_whatsapp: boolean | null;
+        comunicaciones_sms: boolean | null;
+        tratamiento_imagenes: boolean | null;
+      };
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    presupuesto_coste: number;
+    presupuesto_venta: number;
+    economico: {
+      ventas: number;
+      compras: number;
+      coste_personal: number;
+      coste_maquinaria: number;
+      costes: number;
+      resultado: number;
+      margen: number;
+      horas: number;
+    };
+    num_tareas: number;
+    tareas_vencidas: number;
+  };
+}
+
 /** Input of `projects.times`. */
 export interface ProjectsTimesInput {
   /** El proyecto */
@@ -2603,6 +2672,18 @@ export interface AlbaranClient {
      */
     get: Read<ProjectsGetInput, ProjectsGetOutput>;
     /**
+     * Crear proyecto. Crea un proyecto, con el número siguiente del año.
+     *
+     * `POST /api/v1/projects`; permiso `svc.write`
+     */
+    create: Write<ProjectsCreateInput, ProjectsCreateOutput>;
+    /**
+     * Actualizar proyecto. Cambia los datos enviados; "" quita cliente o estado. proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/projects/{proyectoId}`; permiso `svc.write`
+     */
+    update: Write<ProjectsUpdateInput, ProjectsUpdateOutput>;
+    /**
      * Horas de un proyecto. Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de projects.list.
      *
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
@@ -2763,7 +2844,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
-  projects: { list: 'pages', get: 'read', times: 'pages' },
+  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
   projectStates: { list: 'read' },
   resultsReport: { get: 'read' },
   tasks: { list: 'pages' },

@@ -335,6 +335,18 @@ export type Procedures = {
      */
     get: Query<types.ProjectsGetInput, types.ProjectsGetOutput>;
     /**
+     * Crear proyecto. Crea un proyecto, con el número siguiente del año.
+     *
+     * `POST /api/v1/projects`; permiso `svc.write`
+     */
+    create: Mutation<types.ProjectsCreateInput, types.ProjectsCreateOutput>;
+    /**
+     * Actualizar proyecto. Cambia los datos enviados; "" quita cliente o estado. proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/projects/{proyectoId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ProjectsUpdateInput, types.ProjectsUpdateOutput>;
+    /**
      * Horas de un proyecto. Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de projects.list.
      *
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`

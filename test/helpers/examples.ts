@@ -488,6 +488,25 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'projects.get': { ...dates, proyectoId: 2901 },
+  'projects.create': {
+    datos: {
+      descripcion: 'Cubierta',
+      clienteId: 1901,
+      estadoId: 2801,
+      presupuesto_coste: 1200.5,
+      presupuesto_venta: 2000,
+    },
+  },
+  'projects.update': {
+    proyectoId: 2901,
+    datos: {
+      descripcion: 'Reforma entera',
+      clienteId: 1901,
+      estadoId: 2801,
+      presupuesto_coste: 1200.5,
+      presupuesto_venta: 2000,
+    },
+  },
   'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
 };

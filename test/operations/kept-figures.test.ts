@@ -141,6 +141,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice of notes' as const) }),
+  fc.record({ kind: fc.constant('project' as const) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -177,6 +178,8 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
       const albaranes = notes.splice(0, 2);
       return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
     }
+    case 'project':
+      return void (await created('/projects', { datos: { descripcion: 'Nueva' } }));
     case 'renewals': {
       const today = Temporal.PlainDate.from(TODAY);
       const author = { actor: 'schedule', door: 'schedule', requestId: 'test' } as const;

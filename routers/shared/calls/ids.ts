@@ -23,6 +23,10 @@ export function openIds(
   let refused: ApiError | undefined;
   for (const site of sites) {
     const value = site.container[site.key];
+    if (value === '' && site.mark.orNone) {
+      site.container[site.key] = null;
+      continue;
+    }
     const number =
       typeof value === 'string' || typeof value === 'number' ? ids.open(accountId, site.mark.kind, value) : undefined;
     if (number !== undefined) {

@@ -10,7 +10,10 @@ export const NEVER: Readonly<Record<string, string>> = {
       union all select 'invoice', number from invoices where account_id = $1),
     counted as (
       select document, split_part(substr(number, 2), '-', 1)::int as year, split_part(number, '-', 2)::int as number
-      from numbered where number ~ '^[AF]\\d{4}-\\d+$'),
+      from numbered where number ~ '^[AF]\\d{4}-\\d+$'
+      union all
+      select 'project', 2000 + split_part(number, '-', 1)::int, split_part(number, '-', 2)::int
+      from projects where account_id = $1 and number ~ '^\\d{2}-\\d+$'),
     seen as (
       select document, year, count(*) as documents, count(distinct number) as numbers, max(number) as last
       from counted group by 1, 2)

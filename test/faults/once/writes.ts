@@ -18,7 +18,7 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'clients' | 'suppliers'; id: number };
+  changes?: { table: 'opportunities' | 'clients' | 'suppliers' | 'projects'; id: number };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -32,11 +32,13 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
+  'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
 const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 9013, 9014] };
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
+const PROJECTS = [9301, 9302, 9303, 9304];
 const SHARED = 5;
 
 /** The company of the examples, with records that all writers change. */
@@ -53,6 +55,7 @@ export const records: readonly FileRecord[] = [
   })),
   ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
+  ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
 ];
 
 /** A writer. Its calls depend on its seed and, for invoices, on its answers. */
@@ -153,6 +156,14 @@ class Writer {
       return {
         changes: { table: 'suppliers', id },
         input: { proveedorId: String(id), datos: { nombre_comercial: mark, movil: '' } },
+      };
+    },
+    'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
+    'projects.update': (mark) => {
+      const id = this.#random.pick(PROJECTS);
+      return {
+        changes: { table: 'projects', id },
+        input: { proyectoId: String(id), datos: { descripcion: `Obra ${mark}` } },
       };
     },
   };

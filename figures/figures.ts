@@ -19,7 +19,8 @@ export const recordCounts: Rollup = {
   ],
 };
 
-const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
+/** The company's time zone, in SQL. */
+export const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
 
 /** Time entries by the local day of entry. Recomputed by imports and when the time zone changes. FIC-01 */
 export const timeEntryDays: Rollup = {

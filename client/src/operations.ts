@@ -1818,6 +1818,68 @@ export interface TasksListOutput {
   }>;
 }
 
+/** Input of `tasks.create`. */
+export interface TasksCreateInput {
+  datos: {
+    titulo: string;
+    proyectoId?: string | number;
+    estadoId?: string | number;
+    responsableId?: string | number;
+    fecha_inicio?: string;
+    fecha_prevista_fin?: string;
+    progreso?: number;
+    importe_presupuestado?: number;
+  };
+}
+
+/** Output of `tasks.create`. */
+export type TasksCreateOutput = string;
+
+/** Input of `tasks.update`. */
+export interface TasksUpdateInput {
+  /** La tarea */
+  tareaId: string | number;
+  datos: {
+    titulo?: string;
+    proyectoId?: string | number;
+    estadoId?: string | number;
+    responsableId?: string | number;
+    fecha_inicio?: string;
+    fecha_prevista_fin?: string;
+    progreso?: number;
+    importe_presupuestado?: number;
+    eliminada?: boolean;
+  };
+}
+
+/** Output of `tasks.update`. */
+export interface TasksUpdateOutput {
+  tarea: {
+    tareaId: string;
+    titulo: string;
+    proyecto: {
+      proyectoId: string;
+      numero: string;
+      descripcion: string;
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    responsable: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    fecha_inicio: string | null;
+    fecha_prevista_fin: string | null;
+    progreso: number;
+    vencida: boolean;
+    importe_presupuestado: number;
+    eliminada?: boolean;
+  };
+}
+
 /** Input of `taskStates.list`. */
 export type TaskStatesListInput = Record<string, never>;
 
@@ -2713,6 +2775,18 @@ export interface AlbaranClient {
      * `GET /api/v1/tasks`; permiso `svc.read`
      */
     list: PagedRead<TasksListInput, TasksListOutput>;
+    /**
+     * Crear tarea. Crea una tarea, de un proyecto o de ninguno.
+     *
+     * `POST /api/v1/tasks`; permiso `svc.write`
+     */
+    create: Write<TasksCreateInput, TasksCreateOutput>;
+    /**
+     * Actualizar tarea. Cambia los datos enviados; "" quita proyecto, estado, responsable o fecha. eliminada true la borra y false la recupera. tareaId: de tasks.list.
+     *
+     * `PUT /api/v1/tasks/{tareaId}`; permiso `svc.write`
+     */
+    update: Write<TasksUpdateInput, TasksUpdateOutput>;
   };
   taskStates: {
     /**
@@ -2847,7 +2921,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
   projectStates: { list: 'read' },
   resultsReport: { get: 'read' },
-  tasks: { list: 'pages' },
+  tasks: { list: 'pages', create: 'write', update: 'write' },
   taskStates: { list: 'read' },
   timeEntries: { list: 'pages' },
   employees: { list: 'pages', get: 'read' },

@@ -376,6 +376,18 @@ export type Procedures = {
      * `GET /api/v1/tasks`; permiso `svc.read`
      */
     list: Query<types.TasksListInput | undefined, types.TasksListOutput>;
+    /**
+     * Crear tarea. Crea una tarea, de un proyecto o de ninguno.
+     *
+     * `POST /api/v1/tasks`; permiso `svc.write`
+     */
+    create: Mutation<types.TasksCreateInput, types.TasksCreateOutput>;
+    /**
+     * Actualizar tarea. Cambia los datos enviados; "" quita proyecto, estado, responsable o fecha. eliminada true la borra y false la recupera. tareaId: de tasks.list.
+     *
+     * `PUT /api/v1/tasks/{tareaId}`; permiso `svc.write`
+     */
+    update: Mutation<types.TasksUpdateInput, types.TasksUpdateOutput>;
   };
   taskStates: {
     /**

@@ -1,4 +1,5 @@
 import { createProject } from './create-project.ts';
+import { createTask } from './create-task.ts';
 import { getProject } from './get-project.ts';
 import { listProjectStates } from './list-project-states.ts';
 import { listProjectTimes } from './list-project-times.ts';
@@ -7,6 +8,7 @@ import { listTaskStates } from './list-task-states.ts';
 import { listTasks } from './list-tasks.ts';
 import { reportResults } from './report-results.ts';
 import { updateProject } from './update-project.ts';
+import { updateTask } from './update-task.ts';
 
 export const projects = {
   projects: {
@@ -18,6 +20,6 @@ export const projects = {
   },
   projectStates: { list: listProjectStates },
   resultsReport: { get: reportResults },
-  tasks: { list: listTasks },
+  tasks: { list: listTasks, create: createTask, update: updateTask },
   taskStates: { list: listTaskStates },
 };

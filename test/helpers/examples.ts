@@ -509,6 +509,32 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
+  'tasks.create': {
+    datos: {
+      titulo: 'Barnizar',
+      proyectoId: 2901,
+      estadoId: 3001,
+      responsableId: 1501,
+      fecha_inicio: '2026-03-02',
+      fecha_prevista_fin: '2026-03-20',
+      progreso: 12.5,
+      importe_presupuestado: 300,
+    },
+  },
+  'tasks.update': {
+    tareaId: 3101,
+    datos: {
+      titulo: 'Lijar a mano',
+      proyectoId: 2901,
+      estadoId: 3001,
+      responsableId: 1501,
+      fecha_inicio: '2026-03-02',
+      fecha_prevista_fin: '2026-03-20',
+      progreso: 12.5,
+      importe_presupuestado: 300,
+      eliminada: false,
+    },
+  },
 };
 
 /** `copies` further copies of the records, to make lists longer. */

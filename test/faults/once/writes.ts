@@ -18,7 +18,7 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'clients' | 'suppliers' | 'projects'; id: number };
+  changes?: { table: 'opportunities' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -32,6 +32,7 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
+  'tasks.create': { table: 'tasks', column: 'title', kind: 'task' },
   'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
@@ -39,6 +40,7 @@ const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
+const TASKS = [9401, 9402, 9403, 9404];
 const SHARED = 5;
 
 /** The company of the examples, with records that all writers change. */
@@ -56,6 +58,7 @@ export const records: readonly FileRecord[] = [
   ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
+  ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
 /** A writer. Its calls depend on its seed and, for invoices, on its answers. */
@@ -165,6 +168,12 @@ class Writer {
         changes: { table: 'projects', id },
         input: { proyectoId: String(id), datos: { descripcion: `Obra ${mark}` } },
       };
+    },
+    'tasks.create': (mark) => ({ input: { datos: { titulo: mark, proyectoId: this.#random.pick(PROJECTS) } } }),
+    'tasks.update': (mark) => {
+      const id = this.#random.pick(TASKS);
+      const datos = { titulo: `Tarea ${mark}`, proyectoId: this.#random.pick(PROJECTS) };
+      return { changes: { table: 'tasks', id }, input: { tareaId: String(id), datos } };
     },
   };
 

@@ -95,6 +95,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.(observaciones|autorizada|contrato_vigente|precio_con_iva|ausencia|valor_cierre)$/,
     /\.rgpd\.\w+$/,
     /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
+    /\.oportunidad\.cliente$/, // an opportunity that is billed to nobody yet
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,

@@ -103,6 +103,30 @@ export interface ContactsCreateOutput {
   existente: boolean;
 }
 
+/** Input of `contacts.update`. */
+export interface ContactsUpdateInput {
+  /** El contacto */
+  contactoId: string | number;
+  datos: {
+    nombre?: string;
+    empresa?: string;
+    email?: string;
+    movil?: string;
+    clienteId?: string | number;
+  };
+}
+
+/** Output of `contacts.update`. */
+export interface ContactsUpdateOutput {
+  contacto: {
+    contactoId: string;
+    nombre: string;
+    empresa: string;
+    email: string;
+    movil: string;
+  };
+}
+
 /** Input of `opportunities.list`. */
 export interface OpportunitiesListInput {
   /** Solo las de este funnel */
@@ -200,6 +224,13 @@ export interface OpportunitiesGetOutput {
     fecha_creacion: string;
     fecha_cierre: string;
     motivo: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    } | null;
+    comentarios: string;
   };
 }
 
@@ -231,6 +262,58 @@ export interface OpportunitiesCreateInput {
 
 /** Output of `opportunities.create`. */
 export type OpportunitiesCreateOutput = number;
+
+/** Input of `opportunities.update`. */
+export interface OpportunitiesUpdateInput {
+  /** La oportunidad */
+  oportunidadId: string | number;
+  datos: {
+    descripcion?: string;
+    canal_fk?: string | number;
+    contacto_fk?: string | number;
+    cliente_facturacion_fk?: string | number;
+    valor_cierre?: number;
+  };
+}
+
+/** Output of `opportunities.update`. */
+export interface OpportunitiesUpdateOutput {
+  oportunidad: {
+    oportunidadId: string;
+    titulo: string;
+    funnel: {
+      funnelId: string;
+      funnel: string;
+    };
+    etapa: {
+      etapaId: string;
+      etapa: string;
+    };
+    canal: {
+      canalId: string;
+      canal: string;
+    };
+    contacto: {
+      contactoId: string;
+      nombre: string;
+      empresa: string;
+      email: string;
+      movil: string;
+    };
+    resultado: 'abierta' | 'ganado' | 'perdido';
+    valor_cierre: number | null;
+    fecha_creacion: string;
+    fecha_cierre: string;
+    motivo: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    } | null;
+    comentarios: string;
+  };
+}
 
 /** Input of `opportunities.move`. */
 export interface OpportunitiesMoveInput {
@@ -2473,6 +2556,12 @@ export interface AlbaranClient {
      * `POST /api/v1/crm/contacts`; permiso `svc.write`
      */
     create: Write<ContactsCreateInput, ContactsCreateOutput>;
+    /**
+     * Actualizar contacto. Cambia los datos enviados; "" vacía un texto o quita el cliente. contactoId: de contacts.list.
+     *
+     * `PUT /api/v1/crm/contacts/{contactoId}`; permiso `svc.write`
+     */
+    update: Write<ContactsUpdateInput, ContactsUpdateOutput>;
   };
   opportunities: {
     /**
@@ -2482,7 +2571,7 @@ export interface AlbaranClient {
      */
     list: PagedRead<OpportunitiesListInput, OpportunitiesListOutput>;
     /**
-     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto y resultado. oportunidadId: de opportunities.list.
+     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto, cliente y resultado. oportunidadId: de opportunities.list.
      *
      * `GET /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.read`
      */
@@ -2493,6 +2582,12 @@ export interface AlbaranClient {
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
     create: Write<OpportunitiesCreateInput, OpportunitiesCreateOutput>;
+    /**
+     * Actualizar oportunidad. Cambia los datos enviados; "" quita canal, contacto o cliente. Etapa: opportunities.move. oportunidadId: de opportunities.list.
+     *
+     * `PUT /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.write`
+     */
+    update: Write<OpportunitiesUpdateInput, OpportunitiesUpdateOutput>;
     /**
      * Mover oportunidad. Pasa una oportunidad abierta a otra etapa de su funnel. oportunidadId: de opportunities.list; etapa_fk: de funnels.list. Para ganarla, perderla o reabrirla usa opportunities.close.
      *
@@ -2902,8 +2997,8 @@ export interface AlbaranClient {
 export const methods: Record<string, Record<string, MethodKind>> = {
   funnels: { list: 'read' },
   channels: { list: 'read' },
-  contacts: { list: 'pages', get: 'read', create: 'write' },
-  opportunities: { list: 'pages', get: 'read', create: 'write', move: 'write', close: 'write' },
+  contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
+  opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
   products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
   productFamilies: { list: 'read' },

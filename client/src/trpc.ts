@@ -74,6 +74,12 @@ export type Procedures = {
      * `POST /api/v1/crm/contacts`; permiso `svc.write`
      */
     create: Mutation<types.ContactsCreateInput, types.ContactsCreateOutput>;
+    /**
+     * Actualizar contacto. Cambia los datos enviados; "" vacía un texto o quita el cliente. contactoId: de contacts.list.
+     *
+     * `PUT /api/v1/crm/contacts/{contactoId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ContactsUpdateInput, types.ContactsUpdateOutput>;
   };
   opportunities: {
     /**
@@ -83,7 +89,7 @@ export type Procedures = {
      */
     list: Query<types.OpportunitiesListInput | undefined, types.OpportunitiesListOutput>;
     /**
-     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto y resultado. oportunidadId: de opportunities.list.
+     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto, cliente y resultado. oportunidadId: de opportunities.list.
      *
      * `GET /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.read`
      */
@@ -94,6 +100,12 @@ export type Procedures = {
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
     create: Mutation<types.OpportunitiesCreateInput, types.OpportunitiesCreateOutput>;
+    /**
+     * Actualizar oportunidad. Cambia los datos enviados; "" quita canal, contacto o cliente. Etapa: opportunities.move. oportunidadId: de opportunities.list.
+     *
+     * `PUT /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.write`
+     */
+    update: Mutation<types.OpportunitiesUpdateInput, types.OpportunitiesUpdateOutput>;
     /**
      * Mover oportunidad. Pasa una oportunidad abierta a otra etapa de su funnel. oportunidadId: de opportunities.list; etapa_fk: de funnels.list. Para ganarla, perderla o reabrirla usa opportunities.close.
      *

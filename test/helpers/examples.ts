@@ -305,6 +305,16 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'contacts.create': {
     datos: { nombre: 'Nuria', empresa: 'Nueva SL', email: 'nueva@example.com', movil: '611111111' },
   },
+  'contacts.update': {
+    contactoId: 2601,
+    datos: {
+      nombre: 'Pepe Gil',
+      empresa: 'Bar Pepe e Hijos',
+      email: 'pepe.gil@example.com',
+      movil: '633333333',
+      clienteId: 1901,
+    },
+  },
   'opportunities.list': {
     ...dates,
     funnel_fk: 2301,
@@ -325,6 +335,16 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       persona_contacto: 'Nuria',
       empresa: 'Nueva SL',
       cliente_facturacion_fk: 1901,
+    },
+  },
+  'opportunities.update': {
+    oportunidadId: 2701,
+    datos: {
+      descripcion: 'Terraza cubierta',
+      canal_fk: 2401,
+      contacto_fk: 2601,
+      cliente_facturacion_fk: 1901,
+      valor_cierre: 1500.5,
     },
   },
   'opportunities.close': {

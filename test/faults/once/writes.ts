@@ -18,7 +18,7 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
+  changes?: { table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -36,7 +36,12 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
-const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 9013, 9014] };
+const OPPORTUNITIES = {
+  toClose: [9001, 9002, 9003, 9004],
+  toMove: [9011, 9012, 9013, 9014],
+  toUpdate: [9021, 9022, 9023, 9024],
+};
+const CONTACTS = [9501, 9502, 9503, 9504];
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
@@ -46,18 +51,21 @@ const SHARED = 5;
 /** The company of the examples, with records that all writers change. */
 export const records: readonly FileRecord[] = [
   ...exampleRecords,
-  ...[...OPPORTUNITIES.toClose, ...OPPORTUNITIES.toMove].map((id) => ({
-    coleccion: 'oportunidades',
-    ref: `o${id}`,
-    id,
-    titulo: `Oportunidad ${id}`,
-    funnel: 'ventas',
-    etapa: 'nueva',
-    fecha_creacion: '2026-02-01 10:00:00',
-  })),
+  ...Object.values(OPPORTUNITIES)
+    .flat()
+    .map((id) => ({
+      coleccion: 'oportunidades',
+      ref: `o${id}`,
+      id,
+      titulo: `Oportunidad ${id}`,
+      funnel: 'ventas',
+      etapa: 'nueva',
+      fecha_creacion: '2026-02-01 10:00:00',
+    })),
   ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
+  ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -106,6 +114,18 @@ class Writer {
         },
       },
     }),
+    'contacts.update': (mark) => {
+      const id = this.#random.pick(CONTACTS);
+      return {
+        changes: { table: 'contacts', id },
+        input: { contactoId: String(id), datos: { empresa: mark, movil: '' } },
+      };
+    },
+    'opportunities.update': (mark) => {
+      const id = this.#random.pick(OPPORTUNITIES.toUpdate);
+      const datos = { descripcion: `Oportunidad ${mark}`, valor_cierre: this.#cents() };
+      return { changes: { table: 'opportunities', id }, input: { oportunidadId: String(id), datos } };
+    },
     'opportunities.close': (mark) => {
       const id = this.#random.pick(OPPORTUNITIES.toClose);
       const resultado = this.#random.pick(['ganado', 'perdido', 'abierta']);

@@ -546,6 +546,20 @@ export interface ProductFamiliesListOutput {
   }>;
 }
 
+/** Input of `productFamilies.create`. */
+export interface ProductFamiliesCreateInput {
+  datos: {
+    titulo: string;
+  };
+}
+
+/** Output of `productFamilies.create`. */
+export interface ProductFamiliesCreateOutput {
+  data: string;
+  /** Ya existía, y no se ha cambiado */
+  existente: boolean;
+}
+
 /** Input of `priceLists.list`. */
 export interface PriceListsListInput {
   /** Añade los precios de este artículo */
@@ -2642,6 +2656,12 @@ export interface AlbaranClient {
      * `GET /api/v1/product-families`; permiso `svc.read`
      */
     list: Read<ProductFamiliesListInput, ProductFamiliesListOutput>;
+    /**
+     * Crear familia. Crea una familia de artículos. Si ya hay una con ese título, sin contar mayúsculas ni acentos, da esa (existente true).
+     *
+     * `POST /api/v1/product-families`; permiso `svc.write`
+     */
+    create: Write<ProductFamiliesCreateInput, ProductFamiliesCreateOutput>;
   };
   priceLists: {
     /**
@@ -3001,7 +3021,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
   products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
-  productFamilies: { list: 'read' },
+  productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },

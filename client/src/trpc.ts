@@ -160,6 +160,12 @@ export type Procedures = {
      * `GET /api/v1/product-families`; permiso `svc.read`
      */
     list: Query<types.ProductFamiliesListInput | undefined, types.ProductFamiliesListOutput>;
+    /**
+     * Crear familia. Crea una familia de artículos. Si ya hay una con ese título, sin contar mayúsculas ni acentos, da esa (existente true).
+     *
+     * `POST /api/v1/product-families`; permiso `svc.write`
+     */
+    create: Mutation<types.ProductFamiliesCreateInput, types.ProductFamiliesCreateOutput>;
   };
   priceLists: {
     /**

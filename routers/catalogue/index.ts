@@ -1,3 +1,4 @@
+import { createFamily } from './create-family.ts';
 import { getAvailability } from './get-availability.ts';
 import { getProduct } from './get-product.ts';
 import { listFamilies } from './list-families.ts';
@@ -7,6 +8,6 @@ import { listProducts } from './list-products.ts';
 
 export const catalogue = {
   products: { list: listProducts, get: getProduct, listFormats, getAvailability },
-  productFamilies: { list: listFamilies },
+  productFamilies: { list: listFamilies, create: createFamily },
   priceLists: { list: listPriceLists },
 };

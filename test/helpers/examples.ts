@@ -361,6 +361,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'products.listFormats': { articuloId: 2201 },
   'products.getAvailability': { ...dates, articuloId: 2202, cantidad: 2.5 },
   'productFamilies.list': {},
+  'productFamilies.create': { datos: { titulo: 'Jardín' } },
   'priceLists.list': { articuloId: 2201 },
   'deliveryNotes.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },

@@ -4,6 +4,7 @@
 export const NEVER: Readonly<Record<string, string>> = {
   'two contacts have one e-mail': `select email_key from contacts where account_id = $1 and email_key is not null group by 1 having count(*) > 1`,
   'two clients have one tax id': `select tax_key from clients where account_id = $1 and tax_key is not null group by 1 having count(*) > 1`,
+  'two families have one title': `select lower(title) from product_families where account_id = $1 group by 1 having count(*) > 1`,
   'numbers of documents have gaps, or the counter is elsewhere': `
     with numbered as (
       select 'delivery_note' as document, number from delivery_notes where account_id = $1

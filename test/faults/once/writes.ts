@@ -33,6 +33,7 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
   'tasks.create': { table: 'tasks', column: 'title', kind: 'task' },
+  'productFamilies.create': { table: 'product_families', column: 'title', kind: 'family' },
   'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
@@ -181,6 +182,10 @@ class Writer {
         input: { proveedorId: String(id), datos: { nombre_comercial: mark, movil: '' } },
       };
     },
+    'productFamilies.create': (mark, shared) => ({
+      shared,
+      input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
+    }),
     'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
     'projects.update': (mark) => {
       const id = this.#random.pick(PROJECTS);

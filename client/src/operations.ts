@@ -2419,6 +2419,19 @@ export interface TreasuryMovementsListOutput {
   }>;
 }
 
+/** Input of `treasuryMovements.create`. */
+export interface TreasuryMovementsCreateInput {
+  /** La cuenta */
+  cuentaId: string | number;
+  concepto: string;
+  importe: number;
+  /** Hoy si no se indica */
+  fecha?: string;
+}
+
+/** Output of `treasuryMovements.create`. */
+export type TreasuryMovementsCreateOutput = string;
+
 /** Input of `dueDates.list`. */
 export interface DueDatesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -2986,6 +2999,12 @@ export interface AlbaranClient {
      * `GET /api/v1/treasury/movements`; permiso `svc.read`
      */
     list: PagedRead<TreasuryMovementsListInput, TreasuryMovementsListOutput>;
+    /**
+     * Crear movimiento de tesorería. Anota un cobro o un pago (importe negativo) en una cuenta. cuentaId: de treasuryAccounts.list.
+     *
+     * `POST /api/v1/treasury/movements`; permiso `svc.write`
+     */
+    create: Write<TreasuryMovementsCreateInput, TreasuryMovementsCreateOutput>;
   };
   dueDates: {
     /**
@@ -3045,7 +3064,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   workCalendar: { get: 'read' },
   planning: { get: 'pages' },
   treasuryAccounts: { list: 'read' },
-  treasuryMovements: { list: 'pages' },
+  treasuryMovements: { list: 'pages', create: 'write' },
   dueDates: { list: 'pages' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },

@@ -490,6 +490,12 @@ export type Procedures = {
      * `GET /api/v1/treasury/movements`; permiso `svc.read`
      */
     list: Query<types.TreasuryMovementsListInput | undefined, types.TreasuryMovementsListOutput>;
+    /**
+     * Crear movimiento de tesorería. Anota un cobro o un pago (importe negativo) en una cuenta. cuentaId: de treasuryAccounts.list.
+     *
+     * `POST /api/v1/treasury/movements`; permiso `svc.write`
+     */
+    create: Mutation<types.TreasuryMovementsCreateInput, types.TreasuryMovementsCreateOutput>;
   };
   dueDates: {
     /**

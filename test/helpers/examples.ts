@@ -505,6 +505,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'taskStates.list': {},
   'projects.list': { ...dates, busqueda: 'reforma', clienteId: 1901, estadoId: 2801, ...pages },
   'treasuryAccounts.list': {},
+  'treasuryMovements.create': { cuentaId: 4301, concepto: 'Comisión', importe: -12.5, fecha: '2026-03-02' },
   'treasuryMovements.list': { ...dates, cuentaId: 4301, ...pages },
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },

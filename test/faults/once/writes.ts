@@ -34,6 +34,7 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
   'tasks.create': { table: 'tasks', column: 'title', kind: 'task' },
   'productFamilies.create': { table: 'product_families', column: 'title', kind: 'family' },
+  'treasuryMovements.create': { table: 'treasury_movements', column: 'concept', kind: 'treasuryMovement' },
   'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
@@ -186,6 +187,7 @@ class Writer {
       shared,
       input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
     }),
+    'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
     'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
     'projects.update': (mark) => {
       const id = this.#random.pick(PROJECTS);

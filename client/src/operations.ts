@@ -534,6 +534,45 @@ export interface ProductsGetAvailabilityOutput {
   }>;
 }
 
+/** Input of `products.listStockMovements`. */
+export interface ProductsListStockMovementsInput {
+  /** El artículo */
+  articuloId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** Output of `products.listStockMovements`. */
+export interface ProductsListStockMovementsOutput {
+  total_movimientos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  movimientos: Array<{
+    movimientoId: string;
+    fecha: string;
+    cantidad: number;
+    motivo: string;
+    documento: {
+      tipo: 'albaran';
+      id: string;
+      numero: string;
+    } | null;
+  }>;
+}
+
 /** Input of `productFamilies.list`. */
 export type ProductFamiliesListInput = Record<string, never>;
 
@@ -2661,6 +2700,12 @@ export interface AlbaranClient {
      * `GET /api/v1/products/{articuloId}/availability`; permiso `svc.read`
      */
     getAvailability: Read<ProductsGetAvailabilityInput, ProductsGetAvailabilityOutput>;
+    /**
+     * Movimientos de stock. Entradas y salidas de un artículo en unidades base, de la más reciente a la más antigua. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
+     */
+    listStockMovements: PagedRead<ProductsListStockMovementsInput, ProductsListStockMovementsOutput>;
   };
   productFamilies: {
     /**
@@ -3039,7 +3084,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read' },
+  products: { list: 'pages', get: 'read', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
   productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },

@@ -152,6 +152,12 @@ export type Procedures = {
      * `GET /api/v1/products/{articuloId}/availability`; permiso `svc.read`
      */
     getAvailability: Query<types.ProductsGetAvailabilityInput, types.ProductsGetAvailabilityOutput>;
+    /**
+     * Movimientos de stock. Entradas y salidas de un artículo en unidades base, de la más reciente a la más antigua. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
+     */
+    listStockMovements: Query<types.ProductsListStockMovementsInput, types.ProductsListStockMovementsOutput>;
   };
   productFamilies: {
     /**

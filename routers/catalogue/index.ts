@@ -5,9 +5,10 @@ import { listFamilies } from './list-families.ts';
 import { listFormats } from './list-formats.ts';
 import { listPriceLists } from './list-price-lists.ts';
 import { listProducts } from './list-products.ts';
+import { listStockMovements } from './list-stock-movements.ts';
 
 export const catalogue = {
-  products: { list: listProducts, get: getProduct, listFormats, getAvailability },
+  products: { list: listProducts, get: getProduct, listFormats, getAvailability, listStockMovements },
   productFamilies: { list: listFamilies, create: createFamily },
   priceLists: { list: listPriceLists },
 };

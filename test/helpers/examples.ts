@@ -360,6 +360,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'products.get': { articuloId: 2201 },
   'products.listFormats': { articuloId: 2201 },
   'products.getAvailability': { ...dates, articuloId: 2202, cantidad: 2.5 },
+  'products.listStockMovements': { ...dates, articuloId: 2201, ...pages },
   'productFamilies.list': {},
   'productFamilies.create': { datos: { titulo: 'Jardín' } },
   'priceLists.list': { articuloId: 2201 },

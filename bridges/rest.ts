@@ -173,7 +173,7 @@ function asTyped({ shape }: z.ZodObject, input: Input): Input {
     Object.entries(input).flatMap(([name, value]) => {
       const schema = Object.hasOwn(shape, name) ? unwrap(shape[name]) : undefined;
       if (!schema) return [[name, value]];
-      return value === '' && !isText(schema) ? [] : [[name, fromTexts(schema, value)]];
+      return value === '' && !takesEmpty(schema) ? [] : [[name, fromTexts(schema, value)]];
     }),
   );
 }
@@ -189,8 +189,13 @@ function fromTexts(schema: z.core.$ZodType, value: unknown): unknown {
   return value;
 }
 
-/** Whether the type is plain text, which may be empty. A date is a string too, but not plain text. */
-const isText = (schema: z.core.$ZodType) => schema instanceof z.ZodString && schema.format === null;
+/**
+ * Whether an empty string is a value of this type: of plain text, and of what it empties. A date is a string too, but not plain
+ * text. W-01
+ */
+const takesEmpty = (schema: z.core.$ZodType) =>
+  (schema instanceof z.ZodString && schema.format === null) ||
+  (schema instanceof z.ZodUnion && schema.safeParse('').success);
 
 const BOOLEANS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { companyEntries, economicFacts } from './facts.ts';
 import type { Rollup } from './rollups.ts';
 
-/** How many products and projects a company has. Only imports write these. A company without any has no row. */
+/** How many products and projects a company has. A company without any has no row. */
 export const recordCounts: Rollup = {
   table: 'record_counts',
   key: [],
@@ -13,9 +13,14 @@ export const recordCounts: Rollup = {
     from (select count(*)::int as products from products where account_id = ${accountId}) p,
       (select count(*)::int as projects from projects where account_id = ${accountId}) q
     where products + projects > 0`,
+  lock: (accountId) => [
+    sql`insert into record_counts (account_id) values (${accountId}) on conflict do nothing`,
+    sql`select account_id from record_counts where account_id = ${accountId} for no key update`,
+  ],
 };
 
-const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
+/** The company's time zone, in SQL. */
+export const zoneOf = (accountId: number) => sql<string>`(select time_zone from accounts where id = ${accountId})`;
 
 /** Time entries by the local day of entry. Recomputed by imports and when the time zone changes. FIC-01 */
 export const timeEntryDays: Rollup = {

@@ -45,6 +45,7 @@ export const KINDS = {
   purchaseInvoice: { code: 37, table: 'purchase_invoices' },
   treasuryAccount: { code: 38, table: 'treasury_accounts' },
   treasuryMovement: { code: 39, table: 'treasury_movements' },
+  stockMovement: { code: 40, table: 'stock_movements' },
 } as const;
 
 /** A kind of record. */

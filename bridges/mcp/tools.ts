@@ -44,6 +44,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   projectState: 'listar_estados_proyecto',
   stage: 'listar_funnels',
   supplier: 'consultar_proveedores',
+  task: 'consultar_tareas',
   taskState: 'listar_estados_tarea',
   treasuryAccount: 'consultar_cuentas_tesoreria',
   variation: 'obtener_producto',

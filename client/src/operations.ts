@@ -103,6 +103,30 @@ export interface ContactsCreateOutput {
   existente: boolean;
 }
 
+/** Input of `contacts.update`. */
+export interface ContactsUpdateInput {
+  /** El contacto */
+  contactoId: string | number;
+  datos: {
+    nombre?: string;
+    empresa?: string;
+    email?: string;
+    movil?: string;
+    clienteId?: string | number;
+  };
+}
+
+/** Output of `contacts.update`. */
+export interface ContactsUpdateOutput {
+  contacto: {
+    contactoId: string;
+    nombre: string;
+    empresa: string;
+    email: string;
+    movil: string;
+  };
+}
+
 /** Input of `opportunities.list`. */
 export interface OpportunitiesListInput {
   /** Solo las de este funnel */
@@ -200,6 +224,13 @@ export interface OpportunitiesGetOutput {
     fecha_creacion: string;
     fecha_cierre: string;
     motivo: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    } | null;
+    comentarios: string;
   };
 }
 
@@ -231,6 +262,58 @@ export interface OpportunitiesCreateInput {
 
 /** Output of `opportunities.create`. */
 export type OpportunitiesCreateOutput = number;
+
+/** Input of `opportunities.update`. */
+export interface OpportunitiesUpdateInput {
+  /** La oportunidad */
+  oportunidadId: string | number;
+  datos: {
+    descripcion?: string;
+    canal_fk?: string | number;
+    contacto_fk?: string | number;
+    cliente_facturacion_fk?: string | number;
+    valor_cierre?: number;
+  };
+}
+
+/** Output of `opportunities.update`. */
+export interface OpportunitiesUpdateOutput {
+  oportunidad: {
+    oportunidadId: string;
+    titulo: string;
+    funnel: {
+      funnelId: string;
+      funnel: string;
+    };
+    etapa: {
+      etapaId: string;
+      etapa: string;
+    };
+    canal: {
+      canalId: string;
+      canal: string;
+    };
+    contacto: {
+      contactoId: string;
+      nombre: string;
+      empresa: string;
+      email: string;
+      movil: string;
+    };
+    resultado: 'abierta' | 'ganado' | 'perdido';
+    valor_cierre: number | null;
+    fecha_creacion: string;
+    fecha_cierre: string;
+    motivo: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      cif: string;
+      email: string;
+    } | null;
+    comentarios: string;
+  };
+}
 
 /** Input of `opportunities.move`. */
 export interface OpportunitiesMoveInput {
@@ -505,6 +588,45 @@ export interface ProductsGetAvailabilityOutput {
   }>;
 }
 
+/** Input of `products.listStockMovements`. */
+export interface ProductsListStockMovementsInput {
+  /** El artículo */
+  articuloId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** Output of `products.listStockMovements`. */
+export interface ProductsListStockMovementsOutput {
+  total_movimientos: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  movimientos: Array<{
+    movimientoId: string;
+    fecha: string;
+    cantidad: number;
+    motivo: string;
+    documento: {
+      tipo: 'albaran';
+      id: string;
+      numero: string;
+    } | null;
+  }>;
+}
+
 /** Input of `productFamilies.list`. */
 export type ProductFamiliesListInput = Record<string, never>;
 
@@ -515,6 +637,20 @@ export interface ProductFamiliesListOutput {
     titulo: string;
     num_articulos: number;
   }>;
+}
+
+/** Input of `productFamilies.create`. */
+export interface ProductFamiliesCreateInput {
+  datos: {
+    titulo: string;
+  };
+}
+
+/** Output of `productFamilies.create`. */
+export interface ProductFamiliesCreateOutput {
+  data: string;
+  /** Ya existía, y no se ha cambiado */
+  existente: boolean;
 }
 
 /** Input of `priceLists.list`. */
@@ -1680,6 +1816,75 @@ export interface ProjectsGetOutput {
   };
 }
 
+/** Input of `projects.create`. */
+export interface ProjectsCreateInput {
+  datos: {
+    descripcion: string;
+    clienteId?: string | number;
+    estadoId?: string | number;
+    presupuesto_coste?: number;
+    presupuesto_venta?: number;
+  };
+}
+
+/** Output of `projects.create`. */
+export type ProjectsCreateOutput = string;
+
+/** Input of `projects.update`. */
+export interface ProjectsUpdateInput {
+  /** El proyecto */
+  proyectoId: string | number;
+  datos: {
+    descripcion?: string;
+    clienteId?: string | number;
+    estadoId?: string | number;
+    presupuesto_coste?: number;
+    presupuesto_venta?: number;
+  };
+}
+
+/** Output of `projects.update`. */
+export interface ProjectsUpdateOutput {
+  proyecto: {
+    proyectoId: string;
+    numero: string;
+    descripcion: string;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+      nombre_comercial: string;
+      cif: string;
+      email: string;
+      telefono: string;
+      movil: string;
+      rgpd: {
+        comunicaciones_email: boolean | null;
+        comunicaciones_whatsapp: boolean | null;
+        comunicaciones_sms: boolean | null;
+        tratamiento_imagenes: boolean | null;
+      };
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    presupuesto_coste: number;
+    presupuesto_venta: number;
+    economico: {
+      ventas: number;
+      compras: number;
+      coste_personal: number;
+      coste_maquinaria: number;
+      costes: number;
+      resultado: number;
+      margen: number;
+      horas: number;
+    };
+    num_tareas: number;
+    tareas_vencidas: number;
+  };
+}
+
 /** Input of `projects.times`. */
 export interface ProjectsTimesInput {
   /** El proyecto */
@@ -1859,6 +2064,68 @@ export interface TasksListOutput {
     vencida: boolean;
     importe_presupuestado: number;
   }>;
+}
+
+/** Input of `tasks.create`. */
+export interface TasksCreateInput {
+  datos: {
+    titulo: string;
+    proyectoId?: string | number;
+    estadoId?: string | number;
+    responsableId?: string | number;
+    fecha_inicio?: string;
+    fecha_prevista_fin?: string;
+    progreso?: number;
+    importe_presupuestado?: number;
+  };
+}
+
+/** Output of `tasks.create`. */
+export type TasksCreateOutput = string;
+
+/** Input of `tasks.update`. */
+export interface TasksUpdateInput {
+  /** La tarea */
+  tareaId: string | number;
+  datos: {
+    titulo?: string;
+    proyectoId?: string | number;
+    estadoId?: string | number;
+    responsableId?: string | number;
+    fecha_inicio?: string;
+    fecha_prevista_fin?: string;
+    progreso?: number;
+    importe_presupuestado?: number;
+    eliminada?: boolean;
+  };
+}
+
+/** Output of `tasks.update`. */
+export interface TasksUpdateOutput {
+  tarea: {
+    tareaId: string;
+    titulo: string;
+    proyecto: {
+      proyectoId: string;
+      numero: string;
+      descripcion: string;
+    };
+    estado: {
+      estadoId: string;
+      titulo: string;
+    };
+    responsable: {
+      empleadoId: string;
+      nombre: string;
+      apellidos: string;
+    };
+    fecha_inicio: string | null;
+    fecha_prevista_fin: string | null;
+    progreso: number;
+    vencida: boolean;
+    importe_presupuestado: number;
+    eliminada?: boolean;
+  };
 }
 
 /** Input of `taskStates.list`. */
@@ -2303,6 +2570,19 @@ export interface TreasuryMovementsListOutput {
   }>;
 }
 
+/** Input of `treasuryMovements.create`. */
+export interface TreasuryMovementsCreateInput {
+  /** La cuenta */
+  cuentaId: string | number;
+  concepto: string;
+  importe: number;
+  /** Hoy si no se indica */
+  fecha?: string;
+}
+
+/** Output of `treasuryMovements.create`. */
+export type TreasuryMovementsCreateOutput = string;
+
 /** Input of `dueDates.list`. */
 export interface DueDatesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -2454,6 +2734,12 @@ export interface AlbaranClient {
      * `POST /api/v1/crm/contacts`; permiso `svc.write`
      */
     create: Write<ContactsCreateInput, ContactsCreateOutput>;
+    /**
+     * Actualizar contacto. Cambia los datos enviados; "" vacía un texto o quita el cliente. contactoId: de contacts.list.
+     *
+     * `PUT /api/v1/crm/contacts/{contactoId}`; permiso `svc.write`
+     */
+    update: Write<ContactsUpdateInput, ContactsUpdateOutput>;
   };
   opportunities: {
     /**
@@ -2463,7 +2749,7 @@ export interface AlbaranClient {
      */
     list: PagedRead<OpportunitiesListInput, OpportunitiesListOutput>;
     /**
-     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto y resultado. oportunidadId: de opportunities.list.
+     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto, cliente y resultado. oportunidadId: de opportunities.list.
      *
      * `GET /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.read`
      */
@@ -2474,6 +2760,12 @@ export interface AlbaranClient {
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
     create: Write<OpportunitiesCreateInput, OpportunitiesCreateOutput>;
+    /**
+     * Actualizar oportunidad. Cambia los datos enviados; "" quita canal, contacto o cliente. Etapa: opportunities.move. oportunidadId: de opportunities.list.
+     *
+     * `PUT /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.write`
+     */
+    update: Write<OpportunitiesUpdateInput, OpportunitiesUpdateOutput>;
     /**
      * Mover oportunidad. Pasa una oportunidad abierta a otra etapa de su funnel. oportunidadId: de opportunities.list; etapa_fk: de funnels.list. Para ganarla, perderla o reabrirla usa opportunities.close.
      *
@@ -2526,6 +2818,12 @@ export interface AlbaranClient {
      * `GET /api/v1/products/{articuloId}/availability`; permiso `svc.read`
      */
     getAvailability: Read<ProductsGetAvailabilityInput, ProductsGetAvailabilityOutput>;
+    /**
+     * Movimientos de stock. Entradas y salidas de un artículo en unidades base, de la más reciente a la más antigua. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
+     */
+    listStockMovements: PagedRead<ProductsListStockMovementsInput, ProductsListStockMovementsOutput>;
   };
   productFamilies: {
     /**
@@ -2534,6 +2832,12 @@ export interface AlbaranClient {
      * `GET /api/v1/product-families`; permiso `svc.read`
      */
     list: Read<ProductFamiliesListInput, ProductFamiliesListOutput>;
+    /**
+     * Crear familia. Crea una familia de artículos. Si ya hay una con ese título, sin contar mayúsculas ni acentos, da esa (existente true).
+     *
+     * `POST /api/v1/product-families`; permiso `svc.write`
+     */
+    create: Write<ProductFamiliesCreateInput, ProductFamiliesCreateOutput>;
   };
   priceLists: {
     /**
@@ -2721,6 +3025,18 @@ export interface AlbaranClient {
      */
     get: Read<ProjectsGetInput, ProjectsGetOutput>;
     /**
+     * Crear proyecto. Crea un proyecto, con el número siguiente del año.
+     *
+     * `POST /api/v1/projects`; permiso `svc.write`
+     */
+    create: Write<ProjectsCreateInput, ProjectsCreateOutput>;
+    /**
+     * Actualizar proyecto. Cambia los datos enviados; "" quita cliente o estado. proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/projects/{proyectoId}`; permiso `svc.write`
+     */
+    update: Write<ProjectsUpdateInput, ProjectsUpdateOutput>;
+    /**
      * Horas de un proyecto. Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de projects.list.
      *
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
@@ -2750,6 +3066,18 @@ export interface AlbaranClient {
      * `GET /api/v1/tasks`; permiso `svc.read`
      */
     list: PagedRead<TasksListInput, TasksListOutput>;
+    /**
+     * Crear tarea. Crea una tarea, de un proyecto o de ninguno.
+     *
+     * `POST /api/v1/tasks`; permiso `svc.write`
+     */
+    create: Write<TasksCreateInput, TasksCreateOutput>;
+    /**
+     * Actualizar tarea. Cambia los datos enviados; "" quita proyecto, estado, responsable o fecha. eliminada true la borra y false la recupera. tareaId: de tasks.list.
+     *
+     * `PUT /api/v1/tasks/{tareaId}`; permiso `svc.write`
+     */
+    update: Write<TasksUpdateInput, TasksUpdateOutput>;
   };
   taskStates: {
     /**
@@ -2834,6 +3162,12 @@ export interface AlbaranClient {
      * `GET /api/v1/treasury/movements`; permiso `svc.read`
      */
     list: PagedRead<TreasuryMovementsListInput, TreasuryMovementsListOutput>;
+    /**
+     * Crear movimiento de tesorería. Anota un cobro o un pago (importe negativo) en una cuenta. cuentaId: de treasuryAccounts.list.
+     *
+     * `POST /api/v1/treasury/movements`; permiso `svc.write`
+     */
+    create: Write<TreasuryMovementsCreateInput, TreasuryMovementsCreateOutput>;
   };
   dueDates: {
     /**
@@ -2865,11 +3199,11 @@ export interface AlbaranClient {
 export const methods: Record<string, Record<string, MethodKind>> = {
   funnels: { list: 'read' },
   channels: { list: 'read' },
-  contacts: { list: 'pages', get: 'read', create: 'write' },
-  opportunities: { list: 'pages', get: 'read', create: 'write', move: 'write', close: 'write' },
+  contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
+  opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', create: 'write', listFormats: 'read', getAvailability: 'read' },
-  productFamilies: { list: 'read' },
+  products: { list: 'pages', get: 'read', create: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
+  productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
@@ -2881,10 +3215,10 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
-  projects: { list: 'pages', get: 'read', times: 'pages' },
+  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
   projectStates: { list: 'read' },
   resultsReport: { get: 'read' },
-  tasks: { list: 'pages' },
+  tasks: { list: 'pages', create: 'write', update: 'write' },
   taskStates: { list: 'read' },
   timeEntries: { list: 'pages' },
   employees: { list: 'pages', get: 'read' },
@@ -2893,7 +3227,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   workCalendar: { get: 'read' },
   planning: { get: 'pages' },
   treasuryAccounts: { list: 'read' },
-  treasuryMovements: { list: 'pages' },
+  treasuryMovements: { list: 'pages', create: 'write' },
   dueDates: { list: 'pages' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },

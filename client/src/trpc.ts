@@ -74,6 +74,12 @@ export type Procedures = {
      * `POST /api/v1/crm/contacts`; permiso `svc.write`
      */
     create: Mutation<types.ContactsCreateInput, types.ContactsCreateOutput>;
+    /**
+     * Actualizar contacto. Cambia los datos enviados; "" vacía un texto o quita el cliente. contactoId: de contacts.list.
+     *
+     * `PUT /api/v1/crm/contacts/{contactoId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ContactsUpdateInput, types.ContactsUpdateOutput>;
   };
   opportunities: {
     /**
@@ -83,7 +89,7 @@ export type Procedures = {
      */
     list: Query<types.OpportunitiesListInput | undefined, types.OpportunitiesListOutput>;
     /**
-     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto y resultado. oportunidadId: de opportunities.list.
+     * Oportunidad. Una oportunidad con su funnel, etapa, canal, contacto, cliente y resultado. oportunidadId: de opportunities.list.
      *
      * `GET /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.read`
      */
@@ -94,6 +100,12 @@ export type Procedures = {
      * `POST /api/v1/crm/opportunities`; permiso `svc.write`
      */
     create: Mutation<types.OpportunitiesCreateInput, types.OpportunitiesCreateOutput>;
+    /**
+     * Actualizar oportunidad. Cambia los datos enviados; "" quita canal, contacto o cliente. Etapa: opportunities.move. oportunidadId: de opportunities.list.
+     *
+     * `PUT /api/v1/crm/opportunities/{oportunidadId}`; permiso `svc.write`
+     */
+    update: Mutation<types.OpportunitiesUpdateInput, types.OpportunitiesUpdateOutput>;
     /**
      * Mover oportunidad. Pasa una oportunidad abierta a otra etapa de su funnel. oportunidadId: de opportunities.list; etapa_fk: de funnels.list. Para ganarla, perderla o reabrirla usa opportunities.close.
      *
@@ -146,6 +158,12 @@ export type Procedures = {
      * `GET /api/v1/products/{articuloId}/availability`; permiso `svc.read`
      */
     getAvailability: Query<types.ProductsGetAvailabilityInput, types.ProductsGetAvailabilityOutput>;
+    /**
+     * Movimientos de stock. Entradas y salidas de un artículo en unidades base, de la más reciente a la más antigua. articuloId: de products.list.
+     *
+     * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
+     */
+    listStockMovements: Query<types.ProductsListStockMovementsInput, types.ProductsListStockMovementsOutput>;
   };
   productFamilies: {
     /**
@@ -154,6 +172,12 @@ export type Procedures = {
      * `GET /api/v1/product-families`; permiso `svc.read`
      */
     list: Query<types.ProductFamiliesListInput | undefined, types.ProductFamiliesListOutput>;
+    /**
+     * Crear familia. Crea una familia de artículos. Si ya hay una con ese título, sin contar mayúsculas ni acentos, da esa (existente true).
+     *
+     * `POST /api/v1/product-families`; permiso `svc.write`
+     */
+    create: Mutation<types.ProductFamiliesCreateInput, types.ProductFamiliesCreateOutput>;
   };
   priceLists: {
     /**
@@ -341,6 +365,18 @@ export type Procedures = {
      */
     get: Query<types.ProjectsGetInput, types.ProjectsGetOutput>;
     /**
+     * Crear proyecto. Crea un proyecto, con el número siguiente del año.
+     *
+     * `POST /api/v1/projects`; permiso `svc.write`
+     */
+    create: Mutation<types.ProjectsCreateInput, types.ProjectsCreateOutput>;
+    /**
+     * Actualizar proyecto. Cambia los datos enviados; "" quita cliente o estado. proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/projects/{proyectoId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ProjectsUpdateInput, types.ProjectsUpdateOutput>;
+    /**
      * Horas de un proyecto. Fichajes cargados a un proyecto o a sus tareas, con el total de horas, sin importes. proyectoId: de projects.list.
      *
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
@@ -370,6 +406,18 @@ export type Procedures = {
      * `GET /api/v1/tasks`; permiso `svc.read`
      */
     list: Query<types.TasksListInput | undefined, types.TasksListOutput>;
+    /**
+     * Crear tarea. Crea una tarea, de un proyecto o de ninguno.
+     *
+     * `POST /api/v1/tasks`; permiso `svc.write`
+     */
+    create: Mutation<types.TasksCreateInput, types.TasksCreateOutput>;
+    /**
+     * Actualizar tarea. Cambia los datos enviados; "" quita proyecto, estado, responsable o fecha. eliminada true la borra y false la recupera. tareaId: de tasks.list.
+     *
+     * `PUT /api/v1/tasks/{tareaId}`; permiso `svc.write`
+     */
+    update: Mutation<types.TasksUpdateInput, types.TasksUpdateOutput>;
   };
   taskStates: {
     /**
@@ -454,6 +502,12 @@ export type Procedures = {
      * `GET /api/v1/treasury/movements`; permiso `svc.read`
      */
     list: Query<types.TreasuryMovementsListInput | undefined, types.TreasuryMovementsListOutput>;
+    /**
+     * Crear movimiento de tesorería. Anota un cobro o un pago (importe negativo) en una cuenta. cuentaId: de treasuryAccounts.list.
+     *
+     * `POST /api/v1/treasury/movements`; permiso `svc.write`
+     */
+    create: Mutation<types.TreasuryMovementsCreateInput, types.TreasuryMovementsCreateOutput>;
   };
   dueDates: {
     /**

@@ -1,3 +1,4 @@
+import { createFamily } from './create-family.ts';
 import { createProduct } from './create-product.ts';
 import { getAvailability } from './get-availability.ts';
 import { getProduct } from './get-product.ts';
@@ -5,9 +6,17 @@ import { listFamilies } from './list-families.ts';
 import { listFormats } from './list-formats.ts';
 import { listPriceLists } from './list-price-lists.ts';
 import { listProducts } from './list-products.ts';
+import { listStockMovements } from './list-stock-movements.ts';
 
 export const catalogue = {
-  products: { list: listProducts, get: getProduct, create: createProduct, listFormats, getAvailability },
-  productFamilies: { list: listFamilies },
+  products: {
+    list: listProducts,
+    get: getProduct,
+    create: createProduct,
+    listFormats,
+    getAvailability,
+    listStockMovements,
+  },
+  productFamilies: { list: listFamilies, create: createFamily },
   priceLists: { list: listPriceLists },
 };

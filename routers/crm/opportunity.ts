@@ -1,15 +1,17 @@
 // How an opportunity is read and shown, alone and in the list.
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
-import { decimalOf, enumOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { notFound } from '../../platform/errors.ts';
+import { party } from '../shared/documents/sale-document.ts';
+import { jsonRecord } from '../shared/pages.ts';
+import { decimalOf, enumOf, idOf, objectOf, plainOf, shape, textOf } from '../shared/shape.ts';
 import { contact } from './contact.ts';
 import { channel, funnel, stage } from './funnel.ts';
 
 /** `resultado` on the wire and the state that is stored. */
 export const STATES = { abierta: 'open', ganado: 'won', perdido: 'lost' } as const;
 
-/** `valor_cierre` without VAT; moments in the company's local time, `fecha_cierre` "" while open. */
-export const opportunity = shape({
+const properties = {
   oportunidadId: idOf('opportunity', 'o.id'),
   titulo: textOf('o.title'),
   funnel,
@@ -21,6 +23,16 @@ export const opportunity = shape({
   fecha_creacion: plainOf('opened'),
   fecha_cierre: plainOf('closed'),
   motivo: textOf('r.title as reason'),
+};
+
+/** `valor_cierre` without VAT; moments in the company's local time, `fecha_cierre` "" while open. */
+export const opportunity = shape(properties);
+
+const billed = shape(party);
+
+/** An opportunity by itself, with the client that it is billed to, or null, and what was said of its loss. */
+export const wholeOpportunity = shape({
+  oportunidad: { ...properties, cliente: objectOf(billed, 'client').orNull(), comentarios: textOf('o.comments') },
 });
 
 /** The company's opportunities, to be narrowed down before `withDetails`. */
@@ -51,4 +63,15 @@ export function withDetails(selected: ReturnType<typeof opportunitiesOf>, timeZo
     .select([local('opened_at').as('opened'), local('closed_at').as('closed')])
     .orderBy('o.opened_at', 'desc')
     .orderBy('o.id', 'desc');
+}
+
+/** The opportunity `oportunidadId`; 404 without one. */
+export async function readOpportunity(db: Db, accountId: number, oportunidadId: number, timeZone: string) {
+  const client = sql<string | null>`(select ${billed.json()} from (
+    select id as client_id, legal_name, tax_id, email from clients where account_id = ${accountId} and id = o.client_id) r)`;
+  const selected = opportunitiesOf(db, accountId).where('o.id', '=', oportunidadId);
+  const rows = withDetails(selected, timeZone).select(['o.comments', client.as('client')]);
+  const found = await jsonRecord(db, rows, wholeOpportunity);
+  if (!found) throw notFound('oportunidadId');
+  return found;
 }

@@ -3,31 +3,10 @@ import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
-import { personOf } from '../shared/person.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
-import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
-import { overdue } from './task.ts';
+import { overdue, task, tasksOf, withDetails } from './task.ts';
 
-const tasks = listOf(
-  'total_tareas',
-  'tareas',
-  shape({
-    tareaId: idOf('task', 't.id'),
-    titulo: textOf('t.title'),
-    proyecto: {
-      proyectoId: idOf('project', 't.project_id'),
-      numero: textOf('p.number'),
-      descripcion: textOf('p.description'),
-    },
-    estado: { estadoId: idOf('taskState', 't.state_id'), titulo: textOf('s.title as state') },
-    responsable: personOf('t.owner_id'),
-    fecha_inicio: plainOf('t.start_date').orNull(),
-    fecha_prevista_fin: plainOf('t.planned_end_date').orNull(),
-    progreso: decimalOf('t.progress'),
-    vencida: flagOf('overdue'),
-    importe_presupuestado: decimalOf('t.budgeted_amount'),
-  }),
-);
+const tasks = listOf('total_tareas', 'tareas', task);
 
 /** Tasks that are not deleted; those alive in the range when one is given. Amounts without VAT. TSK-01, TSK-02 */
 export const listTasks = operation({
@@ -48,10 +27,7 @@ export const listTasks = operation({
   output: tasks.schema,
   async handler({ input, db, accountId, today }) {
     const { proyectoId, estadoId, fecha_inicio, fecha_fin, vencidas } = input;
-    const late = overdue(today);
-    const selected = db
-      .selectFrom('tasks as t')
-      .where('t.account_id', '=', accountId)
+    const selected = tasksOf(db, accountId)
       .where('t.deleted', '=', false)
       .$call(when(proyectoId, (q, project) => q.where('t.project_id', '=', project)))
       .$call(when(estadoId, (q, state) => q.where('t.state_id', '=', state)))
@@ -66,21 +42,10 @@ export const listTasks = operation({
           q.where((eb) => eb.or([eb('t.start_date', 'is', null), eb('t.start_date', '<=', to)])),
         ),
       )
-      .$if(vencidas === true, (q) => q.where(late));
+      .$if(vencidas === true, (q) => q.where(overdue(today)));
     return tasks.read(db, input, {
       selected,
-      rows: selected
-        .leftJoin('projects as p', (join) =>
-          join.onRef('p.account_id', '=', 't.account_id').onRef('p.id', '=', 't.project_id'),
-        )
-        .leftJoin('task_states as s', (join) =>
-          join.onRef('s.account_id', '=', 't.account_id').onRef('s.id', '=', 't.state_id'),
-        )
-        .leftJoin('employees as e', (join) =>
-          join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.owner_id'),
-        )
-        .select(tasks.columns)
-        .select(late.as('overdue'))
+      rows: withDetails(selected, today)
         .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
         .orderBy('t.id'),
     });

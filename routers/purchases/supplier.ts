@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
+import { orNull } from '../shared/changes.ts';
 import { jsonRecord } from '../shared/pages.ts';
 import { partyColumns, partyFields } from '../shared/party.ts';
 import { idOf, shape, textOf } from '../shared/shape.ts';
@@ -41,5 +42,5 @@ export const supplierFields = z.object(partyFields);
 /** Its columns: without a mobile it is null. What was not sent is undefined. */
 export const supplierColumns = (datos: Partial<z.output<typeof supplierFields>>) => ({
   ...partyColumns(datos),
-  mobile: datos.movil === '' ? null : datos.movil,
+  mobile: orNull(datos.movil),
 });

@@ -13,6 +13,15 @@ export function refuseNothing(datos: Readonly<Record<string, unknown>>): void {
   if (Object.values(datos).every((value) => value === undefined)) throw badField('datos', 'no hay nada que cambiar');
 }
 
+/** What is stored for a value that `""` empties. */
+export const orNull = <Value extends string>(value: Value | undefined) => (value === '' ? null : value);
+
+/** A record with the columns that are sent; those that are undefined stay. */
+export const changed = <Record extends object>(before: Record, columns: object): Record => ({
+  ...before,
+  ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
+});
+
 /**
  * Sets these columns of a record, but for those that are undefined. A record that has the same values already stays as it is, its
  * version too.

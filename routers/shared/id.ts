@@ -7,6 +7,8 @@ export interface IdMark {
   kind: Kind;
   /** What an identifier that does not resolve is: 404, save where ID-05 says 400. */
   unknown: 'notFound' | 'badInput';
+  /** `""` is no record: the handler gets null for it. W-01 */
+  orNone?: true;
 }
 
 export const idMarks = z.registry<IdMark>();
@@ -22,6 +24,13 @@ export function id(kind: Kind, unknown: IdMark['unknown'] = 'notFound'): z.ZodTy
   schema.register(idMarks, { kind, unknown });
   // The builder replaces what was parsed by the record's number before a handler sees it; Zod can't know the company.
   return schema as z.ZodType as z.ZodType<number, string | number>;
+}
+
+/** The same where `""` leaves the record without one. */
+export function idOrNone(kind: Kind): z.ZodType<number | null, string | number> {
+  const schema = z.union([z.string().trim(), z.int().positive()], { error: () => 'se esperaba un identificador' });
+  schema.register(idMarks, { kind, unknown: 'notFound', orNone: true });
+  return schema as z.ZodType as z.ZodType<number | null, string | number>;
 }
 
 /**

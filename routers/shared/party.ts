@@ -6,6 +6,7 @@ import { derivedOf } from '../../platform/derived.ts';
 import { badField, notFound } from '../../platform/errors.ts';
 import { KINDS } from '../../platform/ids.ts';
 import { taxKey } from '../../platform/text.ts';
+import { changed } from './changes.ts';
 import { email, text } from './schemas.ts';
 
 type PartyKind = 'client' | 'supplier';
@@ -96,7 +97,6 @@ export async function derivedAfter(
   if (holder !== undefined && holder !== id && taxKey(datos.cif) !== taxKey(before.tax_id)) {
     throw badField('datos.cif', `lo tiene otro ${CALLED[kind]}`);
   }
-  const sent = Object.entries(partyColumns(datos)).filter(([, value]) => value !== undefined);
-  const after = { ...before, ...Object.fromEntries(sent) };
+  const after = changed(before, partyColumns(datos));
   return kind === 'client' ? derivedOf('clients', after) : derivedOf('suppliers', after);
 }

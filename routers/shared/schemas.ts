@@ -11,6 +11,10 @@ export const isoDate = () =>
     .date({ error: ({ input }) => (input === undefined ? 'es obligatorio' : 'se esperaba una fecha real AAAA-MM-DD') })
     .refine((value) => !value.startsWith('0000'), 'se esperaba un año desde 0001');
 
+/** The same where `""` leaves the record without one. W-01 */
+export const isoDateOrNone = () =>
+  z.union([z.literal(''), isoDate()], { error: () => 'se esperaba una fecha real AAAA-MM-DD' });
+
 /** `fecha_inicio` and `fecha_fin`, both inclusive and required. The builder refuses a reversed range everywhere. DATE-01 */
 export const requiredDates = () => ({
   fecha_inicio: isoDate().describe('Primer día, incluido (AAAA-MM-DD)'),

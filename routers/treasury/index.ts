@@ -1,3 +1,4 @@
+import { createTreasuryMovement } from './create-treasury-movement.ts';
 import { forecastTreasury } from './forecast-treasury.ts';
 import { listDueDates } from './list-due-dates.ts';
 import { listTreasuryAccounts } from './list-treasury-accounts.ts';
@@ -5,7 +6,7 @@ import { listTreasuryMovements } from './list-treasury-movements.ts';
 
 export const treasury = {
   treasuryAccounts: { list: listTreasuryAccounts },
-  treasuryMovements: { list: listTreasuryMovements },
+  treasuryMovements: { list: listTreasuryMovements, create: createTreasuryMovement },
   dueDates: { list: listDueDates },
   treasuryForecast: { get: forecastTreasury },
 };

@@ -502,12 +502,23 @@ describe('documents', () => {
       ['estimate', 2026, 3],
       ['invoice', 2026, 1],
     ]);
+    const project = (ref: string) => ({ coleccion: 'proyectos', ref, numero: ref, descripcion: ref });
+    await acme.import(['26-009', '26-0010', '25-1234', '26-11', '26-', '2026-050', '99'].map(project));
+    const projects = (await acme.rows('document_counters')).filter(({ document }) => document === 'project');
+    expect(projects.map(({ year, last_number }) => [year, last_number]).sort()).toEqual([
+      [2025, 1234],
+      [2026, 10],
+    ]);
+    await acme.import([project('26-003')]);
     await acme.import([numbered('albaranes', 'a2', 'A2026-0002', '2026-01-02')]);
     expect(
       (await acme.rows('document_counters')).find(
         ({ year, document }) => year === 2026 && document === 'delivery_note',
       ),
     ).toMatchObject({ last_number: 10 });
+    expect((await acme.rows('document_counters')).filter(({ document }) => document === 'project')).toMatchObject(
+      projects,
+    );
   });
 
   test('two documents of a year cannot have one number, and may have none', async () => {

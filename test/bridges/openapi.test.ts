@@ -380,6 +380,7 @@ const RECORDS: Partial<Record<Kind, number>> = {
   projectState: 2801,
   project: 2901,
   taskState: 3001,
+  task: 3101,
   estimate: 3401,
   deliveryNote: 3701,
   invoice: 3901,

@@ -103,3 +103,32 @@ test('[ISS-01] companies that were there before have automatic issuing off, and 
     { automatic_issuing_since: null, entered_on: '2026-06-01', pending_from: null, skipped_cycles: [] },
   ]);
 });
+
+test('[DLV-02] the numbers of projects go on from those of companies that were there before', async () => {
+  await using before = await migratedByOwner();
+  const { own, asOwner, database } = before;
+  const { id } = await createAccount(database, { slug: 'antes', name: 'Antes' });
+  const numbers = Array.from({ length: 1100 }, (_, index) => `26-${1100 - index}`);
+  const records = [
+    { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Antes' },
+    ...[...numbers, '25-007', '24-1', 'Obra'].map((numero) => ({
+      coleccion: 'proyectos',
+      ref: numero,
+      numero,
+      descripcion: 'x',
+    })),
+  ];
+  await importAccountFile(database, id, linesOf(records));
+  const counters = async () =>
+    (await own.admin.query('select document, year, last_number from document_counters order by year')).rows;
+  const imported = await counters();
+  expect(imported).toEqual([
+    { document: 'project', year: 2025, last_number: 7 },
+    { document: 'project', year: 2026, last_number: 1100 },
+  ]);
+  await own.admin.query('delete from document_counters');
+  const again = ['0019_project_numbers'];
+  await own.admin.query('delete from mikro_orm_migrations where name = any($1)', [again]);
+  expect(await migrate(asOwner)).toEqual(again);
+  expect(await counters()).toEqual(imported);
+});

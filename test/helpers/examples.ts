@@ -305,6 +305,16 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'contacts.create': {
     datos: { nombre: 'Nuria', empresa: 'Nueva SL', email: 'nueva@example.com', movil: '611111111' },
   },
+  'contacts.update': {
+    contactoId: 2601,
+    datos: {
+      nombre: 'Pepe Gil',
+      empresa: 'Bar Pepe e Hijos',
+      email: 'pepe.gil@example.com',
+      movil: '633333333',
+      clienteId: 1901,
+    },
+  },
   'opportunities.list': {
     ...dates,
     funnel_fk: 2301,
@@ -327,6 +337,16 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       cliente_facturacion_fk: 1901,
     },
   },
+  'opportunities.update': {
+    oportunidadId: 2701,
+    datos: {
+      descripcion: 'Terraza cubierta',
+      canal_fk: 2401,
+      contacto_fk: 2601,
+      cliente_facturacion_fk: 1901,
+      valor_cierre: 1500.5,
+    },
+  },
   'opportunities.close': {
     oportunidadId: 2701,
     resultado: 'perdido',
@@ -340,7 +360,9 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'products.get': { articuloId: 2201 },
   'products.listFormats': { articuloId: 2201 },
   'products.getAvailability': { ...dates, articuloId: 2202, cantidad: 2.5 },
+  'products.listStockMovements': { ...dates, articuloId: 2201, ...pages },
   'productFamilies.list': {},
+  'productFamilies.create': { datos: { titulo: 'Jardín' } },
   'priceLists.list': { articuloId: 2201 },
   'deliveryNotes.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
@@ -504,12 +526,58 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'taskStates.list': {},
   'projects.list': { ...dates, busqueda: 'reforma', clienteId: 1901, estadoId: 2801, ...pages },
   'treasuryAccounts.list': {},
+  'treasuryMovements.create': { cuentaId: 4301, concepto: 'Comisión', importe: -12.5, fecha: '2026-03-02' },
   'treasuryMovements.list': { ...dates, cuentaId: 4301, ...pages },
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'projects.get': { ...dates, proyectoId: 2901 },
+  'projects.create': {
+    datos: {
+      descripcion: 'Cubierta',
+      clienteId: 1901,
+      estadoId: 2801,
+      presupuesto_coste: 1200.5,
+      presupuesto_venta: 2000,
+    },
+  },
+  'projects.update': {
+    proyectoId: 2901,
+    datos: {
+      descripcion: 'Reforma entera',
+      clienteId: 1901,
+      estadoId: 2801,
+      presupuesto_coste: 1200.5,
+      presupuesto_venta: 2000,
+    },
+  },
   'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
+  'tasks.create': {
+    datos: {
+      titulo: 'Barnizar',
+      proyectoId: 2901,
+      estadoId: 3001,
+      responsableId: 1501,
+      fecha_inicio: '2026-03-02',
+      fecha_prevista_fin: '2026-03-20',
+      progreso: 12.5,
+      importe_presupuestado: 300,
+    },
+  },
+  'tasks.update': {
+    tareaId: 3101,
+    datos: {
+      titulo: 'Lijar a mano',
+      proyectoId: 2901,
+      estadoId: 3001,
+      responsableId: 1501,
+      fecha_inicio: '2026-03-02',
+      fecha_prevista_fin: '2026-03-20',
+      progreso: 12.5,
+      importe_presupuestado: 300,
+      eliminada: false,
+    },
+  },
 };
 
 /** `copies` further copies of the records, to make lists longer. */

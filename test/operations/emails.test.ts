@@ -34,6 +34,7 @@ const WRITES = [
   { path: 'suppliers.create', within: 'datos', field: 'email' },
   { path: 'suppliers.update', within: 'datos', field: 'email' },
   { path: 'contacts.create', within: 'datos', field: 'email' },
+  { path: 'contacts.update', within: 'datos', field: 'email' },
   { path: 'opportunities.create', within: 'datos', field: 'email_contacto' },
   { path: 'recurrings.create', within: 'cliente', field: 'email' },
   { path: 'deliveryNotes.create', within: 'cliente', field: 'email' },

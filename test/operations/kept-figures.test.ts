@@ -20,8 +20,8 @@ const base: FileRecord[] = [
   { coleccion: 'clientes', ref: 'cli', id: 1, nombre_fiscal: 'Cliente SL' },
   { coleccion: 'proveedores', ref: 'pro', nombre_fiscal: 'Proveedor SA' },
   { coleccion: 'articulos', ref: 'a', id: 11, descripcion: 'Filtro', stock: 100 },
-  ...PROJECTS.map((ref) => ({ coleccion: 'proyectos', ref, numero: ref, descripcion: 'Obra' })),
-  ...['tareas', 'maquinas'].map((coleccion) => ({ coleccion, ref: `${coleccion} 0`, titulo: 'x' })),
+  ...PROJECTS.map((ref, index) => ({ coleccion: 'proyectos', ref, id: 31 + index, numero: ref, descripcion: 'Obra' })),
+  ...['tareas', 'maquinas'].map((coleccion) => ({ coleccion, ref: `${coleccion} 0`, id: 21, titulo: 'x' })),
 ];
 
 // Records that an import may bring again and again under the same refs.
@@ -141,6 +141,8 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice of notes' as const) }),
+  fc.record({ kind: fc.constant('project' as const) }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('task' as const), project }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -176,6 +178,13 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     case 'invoice of notes': {
       const albaranes = notes.splice(0, 2);
       return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
+    }
+    case 'project':
+      return void (await created('/projects', { datos: { descripcion: 'Nueva' } }));
+    case 'task': {
+      const { project = '' } = action;
+      const datos = { proyectoId: project && 31 + PROJECTS.indexOf(project) };
+      return void expect((await company.put('/tasks/21', { datos })).body.errorMsg).toBe('');
     }
     case 'renewals': {
       const today = Temporal.PlainDate.from(TODAY);

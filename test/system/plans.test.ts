@@ -42,6 +42,8 @@ const READS = [
   '/products?busqueda=inox%20m3%20modelo',
   '/products/77',
   `/products/77/availability?${MONTH}`,
+  '/products/77/stock-movements',
+  `/products/77/stock-movements?${MONTH}`,
   '/price-lists?articuloId=77',
   '/clients',
   '/clients?busqueda=cliente%2077',
@@ -69,6 +71,8 @@ const READS = [
 ];
 
 const WRITES: [path: string, body: object][] = [
+  ['/projects', { datos: { descripcion: 'Cubierta', clienteId: 7 } }],
+  ['/product-families', { datos: { titulo: 'Cubiertas' } }],
   [
     '/crm/opportunities',
     { datos: { funnel_fk: 1, etapa_fk: 101, descripcion: 'Cubierta', email_contacto: 'lead77@example.com' } },

@@ -4,13 +4,17 @@
 export const NEVER: Readonly<Record<string, string>> = {
   'two contacts have one e-mail': `select email_key from contacts where account_id = $1 and email_key is not null group by 1 having count(*) > 1`,
   'two clients have one tax id': `select tax_key from clients where account_id = $1 and tax_key is not null group by 1 having count(*) > 1`,
+  'two families have one title': `select lower(title) from product_families where account_id = $1 group by 1 having count(*) > 1`,
   'numbers of documents have gaps, or the counter is elsewhere': `
     with numbered as (
       select 'delivery_note' as document, number from delivery_notes where account_id = $1
       union all select 'invoice', number from invoices where account_id = $1),
     counted as (
       select document, split_part(substr(number, 2), '-', 1)::int as year, split_part(number, '-', 2)::int as number
-      from numbered where number ~ '^[AF]\\d{4}-\\d+$'),
+      from numbered where number ~ '^[AF]\\d{4}-\\d+$'
+      union all
+      select 'project', 2000 + split_part(number, '-', 1)::int, split_part(number, '-', 2)::int
+      from projects where account_id = $1 and number ~ '^\\d{2}-\\d+$'),
     seen as (
       select document, year, count(*) as documents, count(distinct number) as numbers, max(number) as last
       from counted group by 1, 2)

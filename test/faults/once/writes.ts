@@ -18,7 +18,7 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'clients' | 'suppliers'; id: number };
+  changes?: { table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -33,27 +33,43 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
   'suppliers.create': { table: 'suppliers', column: 'legal_name', kind: 'supplier' },
+  'tasks.create': { table: 'tasks', column: 'title', kind: 'task' },
+  'productFamilies.create': { table: 'product_families', column: 'title', kind: 'family' },
+  'treasuryMovements.create': { table: 'treasury_movements', column: 'concept', kind: 'treasuryMovement' },
+  'projects.create': { table: 'projects', column: 'description', kind: 'project' },
 };
 
-const OPPORTUNITIES = { toClose: [9001, 9002, 9003, 9004], toMove: [9011, 9012, 9013, 9014] };
+const OPPORTUNITIES = {
+  toClose: [9001, 9002, 9003, 9004],
+  toMove: [9011, 9012, 9013, 9014],
+  toUpdate: [9021, 9022, 9023, 9024],
+};
+const CONTACTS = [9501, 9502, 9503, 9504];
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
+const PROJECTS = [9301, 9302, 9303, 9304];
+const TASKS = [9401, 9402, 9403, 9404];
 const SHARED = 5;
 
 /** The company of the examples, with records that all writers change. */
 export const records: readonly FileRecord[] = [
   ...exampleRecords,
-  ...[...OPPORTUNITIES.toClose, ...OPPORTUNITIES.toMove].map((id) => ({
-    coleccion: 'oportunidades',
-    ref: `o${id}`,
-    id,
-    titulo: `Oportunidad ${id}`,
-    funnel: 'ventas',
-    etapa: 'nueva',
-    fecha_creacion: '2026-02-01 10:00:00',
-  })),
+  ...Object.values(OPPORTUNITIES)
+    .flat()
+    .map((id) => ({
+      coleccion: 'oportunidades',
+      ref: `o${id}`,
+      id,
+      titulo: `Oportunidad ${id}`,
+      funnel: 'ventas',
+      etapa: 'nueva',
+      fecha_creacion: '2026-02-01 10:00:00',
+    })),
   ...CLIENTS.map((id) => ({ coleccion: 'clientes', ref: `c${id}`, id, nombre_fiscal: `Cliente ${id}` })),
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
+  ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
+  ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
+  ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
 /** A writer. Its calls depend on its seed and, for invoices, on its answers. */
@@ -101,6 +117,18 @@ class Writer {
         },
       },
     }),
+    'contacts.update': (mark) => {
+      const id = this.#random.pick(CONTACTS);
+      return {
+        changes: { table: 'contacts', id },
+        input: { contactoId: String(id), datos: { empresa: mark, movil: '' } },
+      };
+    },
+    'opportunities.update': (mark) => {
+      const id = this.#random.pick(OPPORTUNITIES.toUpdate);
+      const datos = { descripcion: `Oportunidad ${mark}`, valor_cierre: this.#cents() };
+      return { changes: { table: 'opportunities', id }, input: { oportunidadId: String(id), datos } };
+    },
     'opportunities.close': (mark) => {
       const id = this.#random.pick(OPPORTUNITIES.toClose);
       const resultado = this.#random.pick(['ganado', 'perdido', 'abierta']);
@@ -160,6 +188,25 @@ class Writer {
         changes: { table: 'suppliers', id },
         input: { proveedorId: String(id), datos: { nombre_comercial: mark, movil: '' } },
       };
+    },
+    'productFamilies.create': (mark, shared) => ({
+      shared,
+      input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
+    }),
+    'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
+    'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
+    'projects.update': (mark) => {
+      const id = this.#random.pick(PROJECTS);
+      return {
+        changes: { table: 'projects', id },
+        input: { proyectoId: String(id), datos: { descripcion: `Obra ${mark}` } },
+      };
+    },
+    'tasks.create': (mark) => ({ input: { datos: { titulo: mark, proyectoId: this.#random.pick(PROJECTS) } } }),
+    'tasks.update': (mark) => {
+      const id = this.#random.pick(TASKS);
+      const datos = { titulo: `Tarea ${mark}`, proyectoId: this.#random.pick(PROJECTS) };
+      return { changes: { table: 'tasks', id }, input: { tareaId: String(id), datos } };
     },
   };
 

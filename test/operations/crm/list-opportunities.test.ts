@@ -61,6 +61,8 @@ test('everything about each, and [ENV-08] "" for what is not set', async () => {
       fecha_creacion: '2026-03-31 23:59:59',
       fecha_cierre: '2026-04-01 10:00:00',
       motivo: 'Precio',
+      cliente: null,
+      comentarios: '',
     },
   });
   const open = (await acme.get('/crm/opportunities/11')).body.data.oportunidad;
@@ -83,7 +85,8 @@ test('everything about each, and [ENV-08] "" for what is not set', async () => {
     contactoId: open.contacto.contactoId,
     fecha_fin: '2026-03-01',
   });
-  expect(body.data.oportunidades).toEqual([open]);
+  const { cliente, comentarios, ...listed } = open;
+  expect([body.data.oportunidades, cliente, comentarios]).toEqual([[listed], null, '']);
   expect((await acme.get(`/crm/opportunities/${open.oportunidadId}`)).body.data.oportunidad).toEqual(open);
 });
 

@@ -1,0 +1,44 @@
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { sealedId } from '../shared/id.ts';
+import { text } from '../shared/schemas.ts';
+
+/** A title as it is compared: without case or accents, and with single spaces. */
+const folded = (title: RawBuilder<string>) => sql`
+  trim(regexp_replace(regexp_replace(lower(normalize(${title}, nfd) collate "und-x-icu"), '[\\u0300-\\u036f]', '', 'g'), '\\s+', ' ', 'g'))`;
+
+/** Creates a product family, or answers the one that has the title: then with `X-Existing: true`. W-03 */
+export const createFamily = operation({
+  title: 'Crear familia',
+  description:
+    'Crea una familia de artículos. Si ya hay una con ese título, sin contar mayúsculas ni acentos, da esa (existente true).',
+  rest: ['POST /product-families'],
+  alias: 'crearFamilia',
+  scope: 'svc.write',
+  existing: true,
+  input: { datos: z.object({ titulo: text(200).min(1) }) },
+  output: sealedId('family').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
+  async handler({ input: { datos }, db, accountId, newId, header, audit }) {
+    const next = await newId('family');
+    // One family of a company at a time: two calls with one title would each find none.
+    const [, { rows }] = await Promise.all([
+      sql`select pg_advisory_xact_lock(hashtextextended('family', ${accountId}))`.execute(db),
+      sql<{ id: number; existing: boolean }>`
+        with found as (
+          select id from product_families
+          where account_id = ${accountId} and ${folded(sql`title`)} = ${folded(sql`${datos.titulo}::text`)}
+          order by id limit 1),
+        created as (
+          insert into product_families (account_id, id, title)
+          select ${accountId}::bigint, ${next}::bigint, ${datos.titulo} where not exists (select from found)
+          returning id)
+        select id, true as existing from found union all select id, false from created`.execute(db),
+    ]);
+    const [family] = rows;
+    if (!family) throw new Error('A family was neither found nor created');
+    if (family.existing) header('X-Existing', 'true');
+    audit('family', family.id);
+    return family.id;
+  },
+});

@@ -1,6 +1,6 @@
 // Finds companies by slug, and lists all of them, for commands. Row-level security shows each statement at most one company, so the
 // list queries them by number, one at a time, in round trips of many.
-import { sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Database, queries } from '../platform/database.ts';
 import { Failure } from './failure.ts';
 
@@ -30,15 +30,18 @@ export async function companyOf(database: Database, slug: string): Promise<Compa
   return company;
 }
 
-/** Every company, by number. */
-export async function* companies(database: Database): AsyncGenerator<Company> {
+/** Every company, or each for which the condition holds, by number. */
+export async function* companies(
+  database: Database,
+  condition: (id: number) => Expression<SqlBool> = () => sql.lit(true),
+): AsyncGenerator<Company> {
   const { rows } = await sql<{ last: number | null }>`select last_value as last from pg_sequences
     where schemaname = 'public' and sequencename = 'accounts_id_seq'`.execute(database.service);
   const last = rows[0]?.last ?? 0;
   for (let from = 1; from <= last; from += AT_ONCE) {
     const ids = Array.from({ length: Math.min(AT_ONCE, last - from + 1) }, (_, offset) => from + offset);
     yield* await database.inEach(ids, (id) =>
-      queries.selectFrom('accounts').select(COLUMNS).where('id', '=', id).compile(),
+      queries.selectFrom('accounts').select(COLUMNS).where('id', '=', id).where(condition(id)).compile(),
     );
   }
 }

@@ -75,7 +75,7 @@ const PLANS = {
 
 export interface TransactionOptions {
   write?: boolean;
-  /** Whether the commit waits for the disk, as by default. Otherwise a crash of the database may undo the last half a second of them. */
+  /** Whether the commit waits for the disk, as by default. Otherwise a crash of the database may undo the last second of them. */
   durable?: boolean;
   /** All statements of the read see the same snapshot. Otherwise each sees what was committed before it ran. */
   snapshot?: boolean;

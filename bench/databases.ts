@@ -3,12 +3,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type pg from 'pg';
 import { importAccountFile } from '../account-file/import.ts';
 import { createAccount } from '../account-file/new-account.ts';
 import { Database } from '../platform/database.ts';
 import { migrate } from '../server/postgres/migrations.ts';
 import { onDatabase } from './cluster.ts';
 import { companyAt } from './company/index.ts';
+import { smallCompany } from './company/small.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../entities/migrations');
 const COMPANY = join(import.meta.dirname, 'company');
@@ -52,6 +54,17 @@ export async function productTemplate(url: string, scale: number, tell: Tell): P
       if (done.length < wanted.length) await bringForward(sibling(url, name));
     } else await remake(url, name, () => fillProduct(sibling(url, name), scale, tell));
     return wanted.join(' ');
+  });
+  return name;
+}
+
+/** The name of the template with so many small companies, each with a key; made if missing or of other migrations. */
+export async function manyTemplate(url: string, companies: number, tell: Tell): Promise<string> {
+  const prefix = `bench_many_${companies}_`;
+  const name = prefix + digest([...textsOf(COMPANY), ...textsOf(MIGRATIONS)].join('\0'));
+  await keep(url, { prefix, name }, async (kept) => {
+    if (kept === undefined) await remake(url, name, () => fillMany(sibling(url, name), companies, tell));
+    return 'made';
   });
   return name;
 }
@@ -121,8 +134,64 @@ async function fillProduct(url: string, scale: number, tell: Tell): Promise<void
   await onDatabase(url, (client) => client.query('vacuum analyze'));
 }
 
+async function fillMany(url: string, companies: number, tell: Tell): Promise<void> {
+  await migrate(url);
+  await importCompany(url, SLUG, smallCompany(), tell);
+  await onDatabase(url, (client) => copyCompany(client, companies, tell));
+}
+
+/** Numbers from here on are those of the service's sequences; smaller ones a company brings along. */
+const FIRST_NUMBER = 1_000_000_000;
+/** More than a small company has of anything. */
+const NUMBERS_A_COMPANY = 1000;
+
+/**
+ * Copies the only company until there are so many, as a superuser and without checks: the copies of what an import wrote. Own
+ * numbers stay as they are, the service's follow those of the company before.
+ */
+async function copyCompany(client: pg.Client, companies: number, tell: Tell): Promise<void> {
+  await client.query('set session_replication_role = replica');
+  // Automatic issuing is on, and nothing is due.
+  await client.query('update accounts set automatic_issuing_since = current_date - 60');
+  await client.query('update recurrings set entered_on = current_date - 60, last_invoiced_on = current_date');
+  const { rows: tables } = await client.query<{ name: string; columns: string[]; numbers: string[] }>(
+    `select c.relname as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns,
+       array_agg(a.attname::text) filter (where a.atttypid = 'bigint'::regtype and a.attname ~ '^(.*_)?id$') as numbers
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+     group by c.oid having c.relname = 'accounts' or bool_or(a.attname = 'account_id') order by c.relname`,
+  );
+  for (const { name, columns, numbers } of tables) {
+    const values = columns.map((column) => {
+      if (column === 'account_id' || (name === 'accounts' && column === 'id')) return `${column} + n`;
+      if (name === 'accounts' && column === 'slug') return `slug || '-' || n`;
+      if (!numbers.includes(column)) return column;
+      return `case when ${column} > ${FIRST_NUMBER} then ${column} + n * ${NUMBERS_A_COMPANY} else ${column} end`;
+    });
+    await client.query(
+      `insert into ${name} (${columns.join(', ')})
+       select ${values.join(', ')} from generate_series(1, ${companies - 1}) n, ${name} t`,
+    );
+    tell(`Copied ${name}`);
+  }
+  await client.query(KEYS);
+  await client.query(
+    `select setval(c.oid::regclass, ${FIRST_NUMBER} + ${(companies + 1) * NUMBERS_A_COMPANY}) from pg_class c
+     where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace and c.relname <> 'accounts_id_seq'`,
+  );
+  await client.query(`select setval('accounts_id_seq', ${companies})`);
+  await client.query('vacuum analyze');
+}
+
+/** Gives every company its key: ak_1 with sk_1, and so on. */
+const KEYS = `insert into api_keys (account_id, key, secret_hash, name, can_write)
+  select id, 'ak_' || id, sha256(convert_to('sk_' || id, 'UTF8')), 'bench', true from accounts`;
+
 /** Imports a company of this scale into a migrated database. */
-export async function addCompany(url: string, slug: string, scale: number, tell: Tell): Promise<void> {
+export const addCompany = (url: string, slug: string, scale: number, tell: Tell): Promise<void> =>
+  importCompany(url, slug, companyAt(scale), tell);
+
+async function importCompany(url: string, slug: string, lines: Iterable<string>, tell: Tell): Promise<void> {
   const database = new Database({ url, statementTimeoutMs: IMPORT_MS });
   try {
     await database.prepareRole();
@@ -133,7 +202,7 @@ export async function addCompany(url: string, slug: string, scale: number, tell:
       told = records;
       tell(`Importing ${slug}: ${records} records`);
     };
-    const { records } = await importAccountFile(database, id, companyAt(scale), { onProgress });
+    const { records } = await importAccountFile(database, id, lines, { onProgress });
     tell(`Imported ${slug}: ${records} records`);
   } finally {
     await database.pool.end();

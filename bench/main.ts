@@ -7,12 +7,13 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { copyOf, floorTemplate, productTemplate } from './databases.ts';
 import { growth } from './growth.ts';
 import { Loader } from './load/loader.ts';
+import { manyCompanies } from './many.ts';
 import { inTurns, type Turns } from './measure.ts';
 import { comparedOperations, type Measured, ownOperations, smallRequests } from './operations.ts';
 import { PROBES, probe } from './probes/index.ts';
 import { startFloor, startProduct } from './processes.ts';
 import { type Comparison, load, machine, type Outcome, outcomeOf, version, writeResults } from './report.ts';
-import { growthTable, sentences, table } from './table.ts';
+import { growthTable, manyTables, sentences, table } from './table.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FULL: Turns = { slices: 5, seconds: 4, warmSeconds: 2 };
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     growth: { type: 'boolean', default: false },
+    many: { type: 'string' },
     profile: { type: 'string' },
     scales: { type: 'string', default: '0.1,1' },
     companies: { type: 'string', default: '1,10,100' },
@@ -108,9 +110,19 @@ async function grow(cluster: Cluster): Promise<void> {
   );
 }
 
+async function measureMany(cluster: Cluster, companies: number): Promise<void> {
+  const before = load();
+  await using loader = new Loader();
+  const bench = { loader, postgresPid: cluster.pid };
+  const many = await manyCompanies(cluster, bench, { companies, turns, isWanted, tell });
+  console.log(`${manyTables(many)}\n\n${table(many.outcomes)}`);
+  const found = { turns, load: { before, after: load() }, ...many };
+  tell(`\nLoad ${before} before, ${load()} after; written to ${writeResults(options.results, cluster, found, 'many')}`);
+}
+
 for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, () => process.exit(exitCode));
 }
 
 await using cluster = await openCluster(options.data);
-await (options.growth ? grow(cluster) : run(cluster));
+await (options.growth ? grow(cluster) : options.many ? measureMany(cluster, Number(options.many)) : run(cluster));

@@ -1,5 +1,6 @@
 // Prints a run's findings: a table, and a sentence for each other measurement.
 import type { Grown } from './growth.ts';
+import type { Many } from './many.ts';
 import type { Probes } from './probes/index.ts';
 import type { Outcome } from './report.ts';
 
@@ -40,6 +41,43 @@ export function growthTable(grown: readonly Grown[]): string {
     ]),
   );
   return markdown(head, rows);
+}
+
+/** What a service with many companies does for all of them, and what they take. */
+export function manyTables({ starts, jobs, backup, bytesACompany, tables, residentMb }: Many): string {
+  const work = [
+    ...starts.map(({ name, startMs, cpuMs, residentMb }) => [
+      name,
+      decimals(startMs, 0),
+      decimals(cpuMs, 0),
+      '',
+      `${decimals(residentMb, 0)} MB of memory`,
+    ]),
+    ...jobs.map(({ name, ms, serverMs, postgresMs }) => [
+      name,
+      decimals(ms, 0),
+      decimals(serverMs, 0),
+      decimals(postgresMs, 0),
+      '',
+    ]),
+    ...(backup
+      ? [
+          [
+            'pg_dump',
+            decimals(backup.ms, 0),
+            '',
+            decimals(backup.postgresMs, 0),
+            `${decimals(backup.bytes / 2 ** 20, 1)} MB`,
+          ],
+        ]
+      : []),
+    ['after the load', '', '', '', `${decimals(residentMb, 0)} MB of memory`],
+  ];
+  const sizes = tables.map(({ name, rows, bytesARow }) => [name, decimals(rows, 0), decimals(bytesARow, 0)]);
+  return [
+    markdown(['', 'ms', 'service CPU ms', 'PostgreSQL CPU ms', ''], work),
+    markdown(['table', 'rows', 'bytes a row'], [...sizes, ['a company', '', decimals(bytesACompany, 0)]]),
+  ].join('\n\n');
 }
 
 /** A Markdown table with aligned columns. */

@@ -75,6 +75,8 @@ const PLANS = {
 
 export interface TransactionOptions {
   write?: boolean;
+  /** Whether the commit waits for the disk, as by default. Otherwise a crash of the database may undo the last second of them. */
+  durable?: boolean;
   /** All statements of the read see the same snapshot. Otherwise each sees what was committed before it ran. */
   snapshot?: boolean;
   credential?: CredentialCheck | undefined;
@@ -190,6 +192,12 @@ class PipelinedConnection implements DatabaseConnection {
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return this.execute(() => query);
+  }
+
+  /** The statements from here on are of this company. */
+  enter(accountId: number): void {
+    void this.begin();
+    this.#enqueue(() => this.#client.query(companySetting(accountId))).catch(() => {}); // What follows fails for the same reason.
   }
 
   /** Sends a statement that is made when it is sent. */
@@ -326,7 +334,7 @@ export class Database {
    * connections, further transactions wait: 503 after 10 s, or at once when too many are waiting (FAIR-01).
    */
   transaction<T>(accountId: number, options: TransactionOptions, work: Work<T>): Promise<T> {
-    return this.#transaction(`set local app.account_id = '${accountInteger(accountId)}'`, accountId, options, work);
+    return this.#transaction(companySetting(accountId), accountId, options, work);
   }
 
   /**
@@ -340,12 +348,43 @@ export class Database {
     return this.#transaction(`set local app.${name} = ${pg.escapeLiteral(String(value))}`, NO_COMPANY, {}, work);
   }
 
+  /**
+   * The rows that a statement finds in each of these companies, read in one round trip on one connection. Each of its executions sees
+   * its own company only.
+   */
+  async inEach<Row>(
+    accountIds: readonly number[],
+    statement: (accountId: number) => CompiledQuery<Row>,
+  ): Promise<Row[]> {
+    const { client, release } = await this.#connect(NO_COMPANY);
+    const connection = new PipelinedConnection(client, this.#names, {
+      sql: [
+        'begin read only',
+        `set local role ${TENANT_ROLE}`,
+        `set local statement_timeout = ${this.#statementTimeoutMs}`,
+      ],
+      bursts: false,
+    });
+    try {
+      const found = await Promise.all(
+        accountIds.map((accountId) => {
+          connection.enter(accountId);
+          return connection.executeQuery<Row>(statement(accountId));
+        }),
+      );
+      return found.flatMap(({ rows }) => rows);
+    } finally {
+      connection.end('rollback').then(() => release(), release);
+    }
+  }
+
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, snapshot = false, credential, lockTimeoutMs, plan, plannerHints }: TransactionOptions,
+    { write = false, durable = true, snapshot = false, credential, ...more }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
+    const { lockTimeoutMs, plan, plannerHints } = more;
     const mode = write ? '' : snapshot ? ' isolation level repeatable read read only' : ' read only';
     const statements = [
       `begin${mode}`,
@@ -353,6 +392,7 @@ export class Database {
       setting,
       `set local statement_timeout = ${this.#statementTimeoutMs}`,
       ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${Math.round(lockTimeoutMs)}`]),
+      ...(durable ? [] : ['set local synchronous_commit = off']),
       // A plan for all companies can't be sent to the one node of a company.
       ...(plan && !(this.#spread && plan === 'generic') ? [PLANS[plan]] : []),
       ...(plannerHints ? PLANNER_HINTS[plannerHints] : []),
@@ -434,6 +474,8 @@ export const isDatabaseAway = (error: unknown) => !isDatabaseError(error) && asA
 async function inOrder(statements: readonly Promise<unknown>[]): Promise<void> {
   for (const statement of statements) await statement;
 }
+
+const companySetting = (accountId: number) => `set local app.account_id = '${accountInteger(accountId)}'`;
 
 /** The company's number as SQL text. It is the only value that is not a parameter, since SET takes none. */
 export function accountInteger(accountId: number): string {

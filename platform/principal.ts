@@ -1,9 +1,10 @@
 // Authenticates callers by API key. A call's company comes only from here and from grants.ts (TEN-01). A process caches keys for a
 // few seconds; every call's transaction checks again that the key is live (database.ts), so a revoked key never works.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { InferResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
-import type { Credential, Database } from './database.ts';
+import type { Credential, Database, Db } from './database.ts';
 import { unauthorized } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 
@@ -32,13 +33,22 @@ export interface Credentials {
 
 interface KnownKey {
   principal: Principal;
-  secretHash: Buffer;
+  secretHash: Uint8Array;
   expiresAt: Temporal.Instant | null;
+}
+
+/** A key that was right: where to find it again. */
+interface SeenKey {
+  accountId: number;
+  keyId: number;
+  secretHash: Uint8Array;
 }
 
 const REMEMBER_MS = 5_000;
 const SEEN_MS = 3_600_000;
 const NOTE_USE_EVERY_SECONDS = 60;
+/** Of a service with very many companies: each call of one that seldom calls finds its key here. */
+const MOST_SEEN = 50_000;
 const NO_HASH = Buffer.alloc(32);
 
 /** The columns of a company that a principal needs. */
@@ -59,8 +69,8 @@ export class Keys {
   readonly #clock: Clock;
   readonly #guesses: Guesses;
   readonly #known = new LRUCache<string, KnownKey>({ max: 10_000, ttl: REMEMBER_MS });
-  /** Hashes of secrets that were right in the last hour. They only skip the queue of guesses; they do not authenticate. */
-  readonly #seen = new LRUCache<string, Buffer>({ max: 10_000, ttl: SEEN_MS });
+  /** Keys whose secrets were right in the last hour. That only skips the queue of guesses and the search for the company. */
+  readonly #seen = new LRUCache<string, SeenKey>({ max: MOST_SEEN, ttl: SEEN_MS });
   readonly #notes = new Set<Promise<void>>();
 
   constructor(database: Database, clock: Clock, guesses: Guesses) {
@@ -77,23 +87,23 @@ export class Keys {
     if (remembered && timingSafeEqual(hash, remembered.secretHash) && !this.#expired(remembered)) {
       return remembered.principal;
     }
-    const seen = this.#seen.get(key);
+    const known = this.#seen.get(key);
+    const seen = known && timingSafeEqual(hash, known.secretHash) ? known : undefined;
     const row = await this.#guesses.attempt({
       address,
       credential: `${key} ${hash.toString('base64')}`,
       // Someone who is guessing does not know a secret that was accepted before.
-      proven: seen !== undefined && timingSafeEqual(hash, seen),
+      proven: seen !== undefined,
       // An unknown key and a wrong secret do the same work, so they take the same time.
       find: async () => {
-        const row = await this.#find(key);
+        const row = await (seen ? this.#findAgain(seen) : this.#find(key));
         const right = timingSafeEqual(hash, row?.secretHash ?? NO_HASH);
         return row && right && !this.#expired(row) ? row : undefined;
       },
     });
     const { accountId, keyId, lastUsedAt, scopes, secretHash, expiresAt } = row;
-    const account = await this.#database.transaction(accountId, {}, (db) =>
-      db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('id', '=', accountId).executeTakeFirstOrThrow(),
-    );
+    const account = row.account ?? (await this.#database.transaction(accountId, {}, (db) => accountOf(db, accountId)));
+    if (!account) throw unauthorized(); // It was deleted since.
     if (!lastUsedAt || this.#secondsSince(lastUsedAt) > NOTE_USE_EVERY_SECONDS) this.#noteUse(accountId, keyId);
     const principal: Principal = {
       accountId,
@@ -105,7 +115,7 @@ export class Keys {
       actor: `key:${keyId}`,
     };
     this.#known.set(key, { principal, secretHash, expiresAt });
-    this.#seen.set(key, secretHash);
+    this.#seen.set(key, { accountId, keyId, secretHash });
     return principal;
   }
 
@@ -124,30 +134,27 @@ export class Keys {
 
   async #find(key: string) {
     const found = await this.#database.lookup({ api_key: key }, (db) =>
-      db
-        .selectFrom('api_keys')
-        .select(['account_id', 'id', 'secret_hash', 'expires_at', 'last_used_at', 'can_write'])
-        .where('key', '=', key)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst(),
+      liveKeys(db).where('key', '=', key).executeTakeFirst(),
     );
-    return (
-      found && {
-        accountId: found.account_id,
-        keyId: found.id,
-        secretHash: Buffer.from(found.secret_hash),
-        expiresAt: found.expires_at === null ? null : Temporal.Instant.from(found.expires_at),
-        lastUsedAt: found.last_used_at,
-        scopes: new Set<Scope>(found.can_write ? ['svc.read', 'svc.write'] : ['svc.read']),
-      }
+    return found && { ...read(found), account: undefined };
+  }
+
+  /** With the company, in the same round trip. */
+  async #findAgain({ accountId, keyId }: SeenKey) {
+    const [found, account] = await this.#database.transaction(accountId, {}, (db) =>
+      Promise.all([
+        liveKeys(db).where('account_id', '=', accountId).where('id', '=', keyId).executeTakeFirst(),
+        accountOf(db, accountId),
+      ]),
     );
+    return found && { ...read(found), account };
   }
 
   #secondsSince = (moment: string) => Temporal.Instant.from(moment).until(this.#clock.now()).total('seconds');
 
   #noteUse(accountId: number, keyId: number): void {
     const note = this.#database
-      .transaction(accountId, { write: true }, async (db) => {
+      .transaction(accountId, { write: true, durable: false }, async (db) => {
         await db
           .updateTable('api_keys')
           .set({ last_used_at: this.#clock.now().toString() })
@@ -160,3 +167,22 @@ export class Keys {
     this.#notes.add(note);
   }
 }
+
+const accountOf = (db: Db, accountId: number) =>
+  db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('id', '=', accountId).executeTakeFirst();
+
+const liveKeys = (db: Db) =>
+  db
+    .selectFrom('api_keys')
+    .select(['account_id', 'id', 'secret_hash', 'expires_at', 'last_used_at', 'can_write'])
+    .where('revoked_at', 'is', null);
+
+const read = (row: InferResult<ReturnType<typeof liveKeys>>[number]) => ({
+  accountId: row.account_id,
+  keyId: row.id,
+  // A copy of its own: a Buffer would keep a whole slab of Buffer's pool, and a process remembers very many keys.
+  secretHash: new Uint8Array(row.secret_hash),
+  expiresAt: row.expires_at === null ? null : Temporal.Instant.from(row.expires_at),
+  lastUsedAt: row.last_used_at,
+  scopes: new Set<Scope>(row.can_write ? ['svc.read', 'svc.write'] : ['svc.read']),
+});

@@ -1,6 +1,7 @@
 // Issues due renewals on a schedule, for companies with automatic issuing on. ISS-01
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../platform/context.ts';
+import { mayIssue } from '../routers/shared/renewals/issue-renewals.ts';
 import { companies } from './companies.ts';
 import { failureLine, renewCompanies } from './renewals.ts';
 import type { Scheduled } from './schedule.ts';
@@ -19,7 +20,8 @@ export const scheduledRenewals = (
     let issued = 0;
     const failed: string[] = [];
     const run = { database, clock, author, stop, since: 'automatic' } as const;
-    for await (const outcome of renewCompanies(run, companies(database))) {
+    const candidates = companies(database, (id) => mayIssue(id, clock.now()));
+    for await (const outcome of renewCompanies(run, candidates)) {
       if ('failure' in outcome) failed.push(failureLine(outcome));
       else issued++;
     }

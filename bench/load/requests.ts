@@ -20,22 +20,30 @@ export interface RequestSpec {
   /** The path with its query. */
   path: string;
   headers: Record<string, string>;
+  /** The headers of many callers: each request is of one of them. */
+  callers?: readonly Record<string, string>[];
   body?: Body;
   /** Each with a new idempotency key. */
   keyed?: boolean;
 }
 
 /** Makes the requests of a load, each a complete HTTP message. */
-export function requestsOf({ method, path, headers, body, keyed }: RequestSpec, host: string): () => string {
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `${method} ${path} HTTP/1.1\r\n${lines.join('')}`;
-  if (!body) return () => `${head}\r\n`;
+export function requestsOf(
+  { method, path, headers, callers = [{}], body, keyed }: RequestSpec,
+  host: string,
+): () => string {
+  const headOf = (caller: Record<string, string>) =>
+    `${method} ${path} HTTP/1.1\r\n${Object.entries({ host, ...headers, ...caller })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')}`;
+  const heads = callers.map(headOf);
+  if (!body) return () => `${pick(heads)}\r\n`;
   const bodies = bodiesOf(body);
   return () => {
     const text = bodies();
     const key = keyed ? `x-idempotency-key: ${randomUUID()}\r\n` : '';
     const length = Buffer.byteLength(text);
-    return `${head}${key}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`;
+    return `${pick(heads)}${key}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${text}`;
   };
 }
 

@@ -383,7 +383,7 @@ async function endReused(
 }
 
 async function noteUse(database: Database, accountId: number, grantId: number, now: Temporal.Instant): Promise<void> {
-  await database.transaction(accountId, { write: true }, (db) =>
+  await database.transaction(accountId, { write: true, durable: false }, (db) =>
     db
       .updateTable('grants')
       .set({ last_used_at: now.toString() })

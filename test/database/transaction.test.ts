@@ -1,7 +1,7 @@
 // The company transaction: atomic, for one company, with errors that state the cause.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../platform/database.ts';
+import { Database, queries } from '../../platform/database.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { poolerOptions } from '../helpers/pgbouncer.ts';
 
@@ -60,6 +60,42 @@ test('what fails leaves nothing behind, in the work, in what was sent along, or 
     }),
   ).rejects.toThrow('not committed');
   expect(await channels()).toEqual([]);
+});
+
+test('[TEN-02] a statement in each of many companies sees each one’s own rows, on one connection', async () => {
+  const others = [32, 33];
+  for (const id of others) {
+    await database.transaction(id, { write: true }, async (db) => {
+      await db
+        .insertInto('accounts')
+        .values({ id, slug: `acme-${id}`, name: 'Acme' })
+        .execute();
+      await db
+        .insertInto('channels')
+        .values({ account_id: id, title: `of ${id}` })
+        .execute();
+    });
+  }
+  // The conditions of these statements do not name the company: row-level security alone keeps the others out.
+  const all = () => queries.selectFrom('channels').select('title').where('title', 'like', 'of %').compile();
+  const waiting = Array.from({ length: 3 }, () => database.inEach([33, ACCOUNT, 99, 32], all));
+  for (const found of await Promise.all(waiting)) expect(found).toEqual([{ title: 'of 33' }, { title: 'of 32' }]);
+  const failing = () => sql<{ title: string }>`select 1 / 0 as title`.compile(queries);
+  await expect(database.inEach([ACCOUNT, 32], failing)).rejects.toMatchObject({ code: '22012' });
+  expect(await database.inEach([32], all)).toEqual([{ title: 'of 32' }]);
+});
+
+test('a write that need not last does not wait for the disk, and the next one on its connection does', async () => {
+  // Tests have it off.
+  await own.admin.query(`alter database ${new URL(own.url).pathname.slice(1)} set synchronous_commit = on`);
+  const waiting = new Database({ url: own.url, poolSize: 1, ...poolerOptions() });
+  const waits = (durable?: boolean) =>
+    waiting.transaction(ACCOUNT, { write: true, ...(durable !== undefined && { durable }) }, async (db) => {
+      const { rows } = await sql<{ waits: string }>`select current_setting('synchronous_commit') as waits`.execute(db);
+      return rows[0]?.waits;
+    });
+  expect([await waits(), await waits(false), await waits(true)]).toEqual(['on', 'off', 'on']);
+  await waiting.close();
 });
 
 test('of statements sent together, the error is the first one’s, though a later one is heard of sooner', async () => {

@@ -197,6 +197,35 @@ test('[AUTH-03] the last use of a key is noted, and a wrong secret is no use', a
   expect(await lastUse()).toBe('2026-03-01T11:00:00Z');
 });
 
+test('[AUTH-03] a key that was right is found again with its company in one transaction, and changes of both show', async () => {
+  await using server = await startServer({ alone: true });
+  const { keys, database } = server.service;
+  const acme = await server.company();
+  const again = () => {
+    keys.forget({ key: acme.headers['x-api-key'], secret: undefined, address: '' });
+    return call(server, acme.headers);
+  };
+  expect((await again()).headers.get('ratelimit-policy')).toContain('q=1200;');
+  await keys.close();
+  const statements = recordStatements(server.service);
+  await database.transaction(acme.id, { write: true }, (db) =>
+    db.updateTable('accounts').set({ quota_per_minute: 77 }).where('id', '=', acme.id).execute(),
+  );
+  statements.take();
+  expect((await again()).headers.get('ratelimit-policy')).toContain('q=77;');
+  const begun = statements.take().filter(({ text }) => text.startsWith('begin'));
+  // The key with its company, and the call itself.
+  expect(begun.map(({ text }) => text.includes('app.account_id'))).toEqual([true, true]);
+
+  const refused = async (values: Record<string, unknown>) => {
+    await keyOf(acme, server).set(values);
+    expect((await again()).status).toBe(401);
+  };
+  await refused({ revoked_at: new Date() });
+  await refused({ revoked_at: null, expires_at: new Date(0) });
+  await refused({ expires_at: null, secret_hash: Buffer.alloc(32, 1) });
+});
+
 test('[AUTH-03] secrets are nowhere: not in any column of the database, not in the log', async () => {
   const log: string[] = [];
   await using server = await startServer({ logTo: (line) => log.push(line) });

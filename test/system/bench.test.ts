@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';
 import type { Grown } from '../../bench/growth.ts';
+import type { Many } from '../../bench/many.ts';
 import type { Comparison } from '../../bench/report.ts';
+import { run } from '../server/processes.ts';
 
 const MAIN = join(import.meta.dirname, '../../bench/main.ts');
 const LITTLE = ['--quick', '--seconds', '0.03', '--scale', '0.002', '--requests', '60'];
@@ -64,4 +66,35 @@ test('growth is measured over sizes and over companies', { timeout: BENCH_MS }, 
     ['a', '1 company', '2 companies'],
     ['e', '1 company', '2 companies'],
   ]);
+});
+
+test('many companies are made, are right, and are measured', { timeout: BENCH_MS }, async () => {
+  const { printed, results } = await bench<Many>(['--many', '12'], /-many\.json$/);
+  const { companies, starts, jobs, outcomes } = results;
+  expect([companies, starts.length]).toEqual([12, 2]);
+  expect(jobs.map(({ line }) => line)).toEqual([
+    { issued: 0, failed: [] },
+    { issued: 1, failed: [] },
+    { removed: expect.objectContaining({ idempotency_records: 72 }), failed: [] },
+    { removed: expect.objectContaining({ idempotency_records: 0 }), failed: [] },
+  ]);
+  for (const { id, sides } of outcomes) {
+    for (const { name, requests, refused } of sides)
+      expect([id, name, requests > 0, refused]).toEqual([id, name, true, {}]);
+    expect(printed).toContain(`| ${id}: `);
+  }
+  const admin = new pg.Client({ connectionString: inject('adminUrl') });
+  await admin.connect();
+  const { rows } = await admin.query<{ name: string }>(
+    `select datname as name from pg_database where datname like 'bench\\_many\\_12\\_%'`,
+  );
+  const url = new URL(inject('adminUrl'));
+  for (const { name } of rows) {
+    url.pathname = `/${name}`;
+    const { stdout } = await run(['check'], { DATABASE_URL: url.href });
+    expect(stdout).toBe('Every figure is what the records say\n');
+    await admin.query(`drop database ${name} with (force)`);
+  }
+  expect(rows).toHaveLength(1);
+  await admin.end();
 });

@@ -99,6 +99,27 @@ export const schedules = (
       ${issuable ? sql`and d.since <= ${until.toString()}::date and (r.end_date is null or r.end_date >= d.since)` : sql``}
     order by r.id`.execute(db);
 
+/** The first day on which the cycle after the last invoicing may fall: with an anchor day, any day of its month. */
+const EARLIEST_NEXT = sql`case r.periodicity ${sql.join(
+  Object.entries(CYCLES).map(([periodicity, cycle]) =>
+    'days' in cycle
+      ? sql`when ${sql.lit(periodicity)} then r.last_invoiced_on + ${sql.lit(cycle.days)}`
+      : sql`when ${sql.lit(periodicity)} then (date_trunc('month', r.last_invoiced_on::timestamp) + make_interval(months => ${sql.lit(cycle.months)}))::date`,
+  ),
+  sql` `,
+)} end`;
+
+/**
+ * Whether a company, the row `accounts`, may have something to issue by itself: what a run over very many companies asks first.
+ * Where it says no there is nothing.
+ */
+export const mayIssue = (accountId: number, now: Temporal.Instant) => sql<boolean>`automatic_issuing_since is not null
+  and exists (
+    select from recurrings r
+    cross join lateral (select coalesce(r.pending_from, ${EARLIEST_NEXT}, r.start_date, r.created_on) as day) n
+    where r.account_id = ${accountId} and n.day <= (${now.toString()}::timestamptz at time zone time_zone)::date
+      and (r.end_date is null or r.end_date >= n.day))`;
+
 /**
  * The cycles of a recurring that are due, from a day on: its renewal dates after the last invoicing, or from the earliest one that
  * is pending, without those that have a note or are skipped. REN-01..03

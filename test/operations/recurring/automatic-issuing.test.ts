@@ -5,9 +5,11 @@ import { exportAccountFile } from '../../../account-file/export.ts';
 import { importAccountFile } from '../../../account-file/import.ts';
 import { createAccount } from '../../../account-file/new-account.ts';
 import { switchAutomaticIssuing } from '../../../platform/automatic-issuing.ts';
+import { queries } from '../../../platform/database.ts';
 import {
   dueRenewals,
   issueRenewals,
+  mayIssue,
   type Since,
   skipRenewals,
 } from '../../../routers/shared/renewals/issue-renewals.ts';
@@ -51,11 +53,21 @@ const companyOn = (today: string, records: FileRecord[], automatic = false) => {
 
 const daysOf = (today: string, until = today) => ({ today: day(today), until: day(until) });
 
+/** What the schedule asks of each company first. */
+const mayIssueNow = async (id: number) => {
+  const found = await database.inEach([id], () =>
+    queries.selectFrom('accounts').select('id').where('id', '=', id).where(mayIssue(id, clock.now())).compile(),
+  );
+  return found.length > 0;
+};
+
 /** The cycles that a run on this day issues, automatically unless `byHand`. */
 async function run({ id }: Account, today: string, since: Since = 'automatic', until = today): Promise<string[]> {
   on(today);
   const renewals = { database, accountId: id, ...daysOf(today, until), since, now: clock.now(), author };
+  const asked = since !== 'automatic' || until !== today || (await mayIssueNow(id));
   const outcomes = await Array.fromAsync(issueRenewals(renewals));
+  if (!asked) expect(outcomes).toEqual([]);
   for (const outcome of outcomes) expect(outcome).not.toHaveProperty('failure');
   return outcomes.map(({ description, cycle }) => `${description} ${cycle}`);
 }
@@ -425,3 +437,29 @@ const recordOf = (ref: string, one: Schedule) =>
     meses_activos: one.active_months,
     dia_ancla: one.anchor_day,
   });
+
+test('[ISS-01] of many companies the schedule visits those that may have something to issue, by their own day', async () => {
+  const weekly = [recurring('Semana', 'semanal', { ultima_facturacion: '2026-05-03' })];
+  const monthEnd = [recurring('Mes', 'mensual', { fecha_inicio: '2025-12-31', ultima_facturacion: '2026-01-31' })];
+  const ended = [recurring('Fin', 'semanal', { ultima_facturacion: '2026-05-03', fecha_caducidad: '2026-05-09' })];
+  const visited = async (company: Account, now: string) => {
+    clock.set(now);
+    return await mayIssueNow(company.id);
+  };
+  const company = await companyOn('2026-02-01', weekly, true);
+  expect(await visited(company, '2026-05-09T21:59:59Z')).toBe(false);
+  expect(await visited(company, '2026-05-09T22:00:00Z')).toBe(true);
+  expect(await run(company, '2026-05-10')).toEqual(['Semana 2026-05-10']);
+  expect(await visited(company, '2026-05-10T12:00:00Z')).toBe(false);
+
+  const off = await companyOn('2026-02-01', weekly);
+  expect(await visited(off, '2026-05-20T12:00:00Z')).toBe(false);
+  const over = await companyOn('2026-02-01', ended, true);
+  expect(await visited(over, '2026-05-20T12:00:00Z')).toBe(false);
+  const monthly = await companyOn('2026-01-31', monthEnd, true);
+  expect(await visited(monthly, '2026-01-31T12:00:00Z')).toBe(false);
+  expect(await run(monthly, '2026-02-27')).toEqual([]);
+  expect(await run(monthly, '2026-02-28')).toEqual(['Mes 2026-02-28']);
+  expect(await run(monthly, '2026-03-30')).toEqual([]);
+  expect(await run(monthly, '2026-03-31')).toEqual(['Mes 2026-03-31']);
+});

@@ -1,30 +1,12 @@
 // Migrating a database in use: lock waits, retries and interrupted attempts.
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { MigrationFailed, migrate, pendingMigrations } from '../../server/postgres/migrations.ts';
+import { MIGRATIONS, migrations } from '../helpers/migrations-folder.ts';
 import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
-
-const MIGRATIONS = join(import.meta.dirname, '../../entities/migrations');
-
-interface Folder extends AsyncDisposable {
-  url: URL;
-}
-
-/** The migrations up to this one (default: all of this version) and some more. */
-async function migrations(more: Record<string, string>, { upTo = '9' } = {}): Promise<Folder> {
-  const folder = await mkdtemp(join(tmpdir(), 'albaran-migrations-'));
-  await cp(MIGRATIONS, folder, {
-    recursive: true,
-    filter: (path) => !path.endsWith('.sql') || (path.split('/').at(-1) ?? '') < upTo,
-  });
-  for (const [name, sql] of Object.entries(more)) await writeFile(join(folder, `${name}.sql`), sql);
-  return { url: pathToFileURL(`${folder}/`), [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
-}
 
 async function connect(database: OwnDatabase, name: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: database.directUrl, application_name: name });

@@ -40,7 +40,7 @@ export function contactOfLead(db: Db, accountId: number, lead: Lead, newId: numb
   const written = sql`
     insert into contacts (account_id, id, name, company, email, mobile, email_key, phone_key, search)
     select ${accountId}::bigint, ${newId}::bigint, ${name}, ${company}, ${address}, ${mobile}, ${email_key}, ${phone_key}, ${search}
-    where not exists ${known}
+    where ${known} is null
     returning id`.execute(db);
   return { written, contact: sql`(select coalesce(min(k.id), ${newId}::bigint) as id from ${known} k) contact` };
 }

@@ -1,4 +1,5 @@
 // A real Citus cluster: what `distribute` refuses, and companies kept apart on the workers.
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
@@ -69,7 +70,7 @@ async function answersOf(company: Company): Promise<Record<string, string[]>> {
   const called = operations.filter(({ path }) => path !== 'opportunities.close');
   await Promise.all(
     called.map(async ({ alias, path }) => {
-      const { status, headers } = await company.alias(alias, examples[path]);
+      const { status, headers } = await company.alias(alias, examples[path], { 'x-idempotency-key': randomUUID() });
       const answer = status === 503 && !headers.has('retry-after') ? '503 without Retry-After' : status;
       answers[answer] = [...(answers[answer] ?? []), path];
     }),
@@ -153,7 +154,7 @@ describe.skipIf(!citusInstalled())('on a Citus cluster', () => {
       expect(['200', '503']).toEqual(expect.arrayContaining(Object.keys(await during)));
       for (let times = 0; times < 3; times++) {
         expect(await statuses(gone)).toEqual(['503']);
-        console.log(await answersOf(other));
+        expect(await answersOf(other)).toEqual({ 200: expect.anything() });
       }
       expect((await server.request('/health/ready')).status).toBe(200);
       await worker.start();
@@ -240,10 +241,10 @@ insert into seasons (account_id, id, family_id) select account_id, id, id from p
     expect(await checkSpread(client)).toBe(true);
   });
 
-  test.each(['force_logical', 'block_writes'])('companies move to a new worker under calls: %s', async (mode) => {
+  test('companies move to a new worker under calls: nothing is lost or done twice, and what is refused is to be called again', async () => {
     const [first, second] = citus.workers;
     if (!first || !second) throw new Error('There are two workers');
-    const url = await distributed(`grows_${mode}`, [first]);
+    const url = await distributed('grows', [first]);
     await using server = await startServer({ database: { url }, clock: new TestClock(EXAMPLE_NOW) });
     const companies = [];
     while (companies.length < 4) companies.push(await server.company([...exampleRecords], { cuenta: exampleAccount }));
@@ -269,10 +270,11 @@ insert into seasons (account_id, id, family_id) select account_id, id, id from p
     await using client = await connected(url);
     await client.query(`select citus_add_node('127.0.0.1', ${second.port})`);
     await Array.fromAsync(distribute(client, await planDistribution(client)));
-    await client.query(`select rebalance_table_shards(shard_transfer_mode => '${mode}')`);
+    // Logical replication can't: it stops at tables with row-level security.
+    await client.query(`select rebalance_table_shards(shard_transfer_mode => 'block_writes')`);
     over = true;
     const created = await calling;
-    console.log(mode, created, refused);
+    for (const answer of refused.keys()) expect(answer).toMatch(/^503 /);
     const { rows: nodes } =
       await client.query(`select distinct nodeport as port from pg_dist_shard join pg_dist_placement using (shardid)
       join pg_dist_node using (groupid) where logicalrelid = 'contacts'::regclass order by 1`);

@@ -51,20 +51,18 @@ export const createOpportunity = operation({
     }
     beforeCommit(
       // Without a stage of that funnel the division by zero rolls everything back.
-      sql`select 1 / count(*) from funnel_stages
-        where account_id = ${accountId} and id = ${datos.etapa_fk} and funnel_id = ${datos.funnel_fk}`
-        .execute(db)
-        .catch((error: unknown) => {
-          throw isDivisionByZero(error) ? badField('datos.etapa_fk', 'no es una etapa del funnel indicado') : error;
-        }),
-    );
-    beforeCommit(
       sql`insert into opportunities (account_id, id, title, funnel_id, stage_id, channel_id, contact_id, client_id, opened_at)
         select ${accountId}::bigint, ${id}::bigint, ${datos.descripcion}, ${datos.funnel_fk}::bigint, ${datos.etapa_fk}::bigint,
           ${datos.canal_fk ?? null}::bigint, contact.id, ${datos.cliente_facturacion_fk ?? null}::bigint,
           ${now.toString()}::timestamptz
-        from ${contact}
-        returning id`.execute(db),
+        from ${contact}, (select 1 / count(*) as found from funnel_stages
+          where account_id = ${accountId} and id = ${datos.etapa_fk} and funnel_id = ${datos.funnel_fk}) stage
+        where stage.found = 1
+        returning id`
+        .execute(db)
+        .catch((error: unknown) => {
+          throw isDivisionByZero(error) ? badField('datos.etapa_fk', 'no es una etapa del funnel indicado') : error;
+        }),
     );
     audit('opportunity', id);
     if (newContact) audit('contact', newContact, true);

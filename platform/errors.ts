@@ -168,11 +168,12 @@ export function asApiError(error: unknown): ApiError {
   return new ApiError('internal', 'Error interno del servicio', { cause: error });
 }
 
-// Lost or refused connections, a server that starts or stops, no free connection in time, lock or statement timeouts.
+// Lost or refused connections, a server that starts or stops, no free connection in time, lock or statement timeouts; on a cluster,
+// also of its nodes: for a lost one in the midst of a write Citus has no SQLSTATE of its own.
 const AWAY =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08...|57P0[123]|53...|55P03|57014|25P03|25006|40001|40P01)$/;
 const AWAY_TEXT =
-  /timeout exceeded when trying to connect|Connection terminated|not queryable|connection timeout|Query read timeout|Cannot use a pool after calling end/;
+  /timeout exceeded when trying to connect|Connection terminated|not queryable|connection timeout|connection marked as essential|Query read timeout|Cannot use a pool after calling end/;
 
 function databaseAway(error: Error): ApiError | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -568,6 +568,7 @@ describe('the statements of every operation:', () => {
     'what is not immutable, in a conflict’s clause':
       /do update\s+set(?:(?!\breturning\b).)*(?:\b(?:now|nextval|currval|make_interval)\s*\(|\binterval ')/is,
     'an id drawn or looked up by a statement that writes': /^(?=.*\b(?:insert|update)\b).*\b(?:nextval|currval)\s*\(/is,
+    'rows inserted in a WITH, which every node would be told of': /\bas\s*\(\s*insert\b/i,
     'a subquery in what is returned': /\breturning\b[^()]*(?:\([^()]*\)[^()]*)*\(\s*select\b/i,
     'rows of a select without anything returned':
       /^(?=[\s\S]*\binsert into[^(]+\([^)]*\)\s*select\b)(?![\s\S]*\breturning\b)/i,

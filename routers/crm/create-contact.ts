@@ -39,15 +39,13 @@ export const createContact = operation({
       );
     }
     const newContact = await newId('contact');
-    const [, { rows }] = await Promise.all([
-      lockLead(db, accountId, lead),
-      sql<{ id: number; existing: boolean }>`with ${contactOfLead(accountId, lead, newContact)}
-        select id, true as existing from found union all select id, false from created`.execute(db),
-    ]);
-    const [resolved] = rows;
-    if (!resolved) throw new Error('A lead was neither found nor created');
-    if (resolved.existing) header('X-Existing', 'true');
-    audit('contact', resolved.id);
-    return resolved.id;
+    const locked = lockLead(db, accountId, lead);
+    const { written, contact } = contactOfLead(db, accountId, lead, newContact);
+    const resolved = sql<{ id: number }>`select contact.id from ${contact}`.execute(db);
+    const [, , { rows }] = await Promise.all([locked, written, resolved]);
+    const [{ id } = { id: newContact }] = rows;
+    if (id !== newContact) header('X-Existing', 'true');
+    audit('contact', id);
+    return id;
   },
 });

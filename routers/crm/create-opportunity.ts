@@ -42,23 +42,23 @@ export const createOpportunity = operation({
     const given: Lead = { email: email_contacto, mobile: movil_contacto, name: persona_contacto, company: empresa };
     const lead = datos.contacto_fk === undefined && isSomebody(given) ? given : undefined;
     const [id, newContact] = await Promise.all([newId('opportunity'), lead && newId('contact')]);
-    const contact =
-      lead && newContact
-        ? sql`${contactOfLead(accountId, lead, newContact)},
-            contact as (select id from found union all select id from created)`
-        : sql`contact as (select ${datos.contacto_fk ?? null}::bigint as id)`;
-    if (lead) beforeCommit(lockLead(db, accountId, lead));
+    let contact = sql`(select ${datos.contacto_fk ?? null}::bigint as id) contact`;
+    if (lead && newContact) {
+      beforeCommit(lockLead(db, accountId, lead));
+      const resolved = contactOfLead(db, accountId, lead, newContact);
+      beforeCommit(resolved.written);
+      ({ contact } = resolved);
+    }
     beforeCommit(
-      // Without a stage of that funnel nothing is inserted, and the division by zero rolls everything back.
-      sql`with ${contact},
-        written as (
-          insert into opportunities (account_id, id, title, funnel_id, stage_id, channel_id, contact_id, client_id, opened_at)
-          select s.account_id, ${id}, ${datos.descripcion}, s.funnel_id, s.id, ${datos.canal_fk ?? null}, contact.id,
-            ${datos.cliente_facturacion_fk ?? null}, ${now.toString()}
-          from funnel_stages s, contact
-          where s.account_id = ${accountId} and s.id = ${datos.etapa_fk} and s.funnel_id = ${datos.funnel_fk}
-          returning 1)
-        select 1 / count(*) from written`
+      // Without a stage of that funnel the division by zero rolls everything back.
+      sql`insert into opportunities (account_id, id, title, funnel_id, stage_id, channel_id, contact_id, client_id, opened_at)
+        select ${accountId}::bigint, ${id}::bigint, ${datos.descripcion}, ${datos.funnel_fk}::bigint, ${datos.etapa_fk}::bigint,
+          ${datos.canal_fk ?? null}::bigint, contact.id, ${datos.cliente_facturacion_fk ?? null}::bigint,
+          ${now.toString()}::timestamptz
+        from ${contact}, (select 1 / count(*) as found from funnel_stages
+          where account_id = ${accountId} and id = ${datos.etapa_fk} and funnel_id = ${datos.funnel_fk}) stage
+        where stage.found = 1
+        returning id`
         .execute(db)
         .catch((error: unknown) => {
           throw isDivisionByZero(error) ? badField('datos.etapa_fk', 'no es una etapa del funnel indicado') : error;

@@ -16,28 +16,33 @@ export interface Lead {
 export const isSomebody = ({ email, mobile, name, company }: Lead) => Boolean(email || mobile || name || company);
 
 /**
- * Two parts of one writable statement, to stand in its WITH: `found` and `created`, of which exactly one has a row (`id`).
- * An e-mail match wins over a mobile match, the oldest of several; with neither e-mail nor mobile nothing matches. Without a
- * name the new contact, `newId`, takes the company's, the e-mail's local part or the mobile. OPP-03, W-12. Needs `lockLead` sent before it.
+ * The contact that the lead is, as a subquery (`id`): an e-mail match wins over a mobile match, the oldest of several; with neither
+ * e-mail nor mobile nothing matches. OPP-03
  */
-export function contactOfLead(accountId: number, lead: Lead, newId: number): RawBuilder<unknown> {
-  const emails = emailKeys(lead.email);
-  const phone = phoneKey(lead.mobile);
+function matching(accountId: number, lead: Lead): RawBuilder<unknown> {
+  const emails = sql`email_key = any(${emailKeys(lead.email)}::text[])`;
+  return sql`(select id from contacts
+    where account_id = ${accountId} and (${emails} or phone_key = ${phoneKey(lead.mobile)})
+    order by coalesce(${emails}, false) desc, id limit 1)`;
+}
+
+/**
+ * Creates the lead's contact, `newId`, unless it exists. Without a name it takes the company's, the e-mail's local part or the
+ * mobile. W-12. Needs `lockLead` sent before it. Returns the contact for the FROM of a later statement: one row, `contact.id`.
+ */
+export function contactOfLead(db: Db, accountId: number, lead: Lead, newId: number) {
   const company = lead.company ?? '';
   const address = lead.email ?? '';
   const mobile = lead.mobile ?? '';
   const name = lead.name || company || address.split('@')[0] || mobile;
   const { search, email_key, phone_key } = derivedOf('contacts', { name, company, email: address, mobile });
-  return sql`
-    found as (
-      select id from contacts
-      where account_id = ${accountId} and (email_key = any(${emails}::text[]) or phone_key = ${phone})
-      order by coalesce(email_key = any(${emails}::text[]), false) desc, id limit 1),
-    created as (
-      insert into contacts (account_id, id, name, company, email, mobile, email_key, phone_key, search)
-      select ${accountId}::bigint, ${newId}::bigint, ${name}, ${company}, ${address}, ${mobile}, ${email_key}, ${phone_key}, ${search}
-      where not exists (select from found)
-      returning id)`;
+  const known = matching(accountId, lead);
+  const written = sql`
+    insert into contacts (account_id, id, name, company, email, mobile, email_key, phone_key, search)
+    select ${accountId}::bigint, ${newId}::bigint, ${name}, ${company}, ${address}, ${mobile}, ${email_key}, ${phone_key}, ${search}
+    where ${known} is null
+    returning id`.execute(db);
+  return { written, contact: sql`(select coalesce(min(k.id), ${newId}::bigint) as id from ${known} k) contact` };
 }
 
 /** Until the end of the transaction, no other call resolves a lead with this e-mail or mobile. */

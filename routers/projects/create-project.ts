@@ -18,12 +18,13 @@ export const createProject = operation({
     const id = await newId('project');
     const { descripcion, clienteId, estadoId, presupuesto_coste, presupuesto_venta } = datos;
     // `search` is as `derivedOf` makes it. Counters, counts and totals are locked in the order of imports.
+    const { taken, numbered } = nextNumber(db, accountId, 'project', today);
+    beforeCommit(taken);
     beforeCommit(
-      sql`with ${nextNumber(accountId, 'project', today)}
-        insert into projects (account_id, id, number, description, client_id, state_id, budgeted_cost, budgeted_sales, search)
+      sql`insert into projects (account_id, id, number, description, client_id, state_id, budgeted_cost, budgeted_sales, search)
         select ${accountId}, ${id}, number, ${descripcion}, ${clienteId ?? null}::bigint, ${estadoId ?? null}::bigint,
           ${presupuesto_coste ?? 0}, ${presupuesto_venta ?? 0}, concat(${searchable(descripcion)}::text, e'\n', number)
-        from numbered
+        from ${numbered}
         returning id`.execute(db),
     );
     beforeCommit(

@@ -65,14 +65,15 @@ export const createInvoice = operation({
     const amounts = invoiceAmounts(accountId, sql<number>`${id}::bigint`);
 
     // The number's counter is locked before stock, as for delivery notes, so that the two never deadlock.
-    const [, , , { rows: sums }] = await Promise.all([
-      sql`with ${nextNumber(accountId, 'invoice', date)}
-        insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
+    const { taken, numbered } = nextNumber(db, accountId, 'invoice', date);
+    const [, , , , { rows: sums }] = await Promise.all([
+      taken,
+      sql`insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
           promo_code, search)
         select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
           ${billed?.id ?? notes?.client}, ${projectId}::bigint, ${pedido?.promo_code || null},
           concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
-        from numbered
+        from ${numbered}
         returning id`.execute(db),
       lines &&
         insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, projectId, now }),

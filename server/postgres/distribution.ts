@@ -57,6 +57,74 @@ export async function obstacle(client: pg.ClientBase): Promise<string | undefine
 
 /** The remaining steps; empty once the database is distributed. `client` must be connected as the owner of the tables. */
 export async function planDistribution(client: pg.ClientBase): Promise<Step[]> {
+  const { citus, dropped, keys, everywhere, distributed } = await destinations(client);
+  const waiting = [...everywhere, ...distributed].filter((table) => !table.moved);
+  const settings = await missingSettings(client, citus);
+  const steps = settings.map((statement) => ({
+    title: 'What the workers know of a transaction',
+    statements: [statement],
+  }));
+  if (waiting.length === 0 && dropped.length === 0) return steps;
+
+  const moving = new Set(waiting.map(({ name }) => name));
+  const inTheWay = keys.filter(({ table, target }) => moving.has(table) || moving.has(target));
+  if (inTheWay.length > 0) {
+    steps.push({
+      title: `${inTheWay.length} foreign keys out of the way`,
+      statements: [
+        `create table if not exists ${DROPPED_KEYS} (name text, table_name text, target text, definition text, primary key (table_name, name))`,
+        ...inTheWay.flatMap(({ name, table, target, definition }) => [
+          `insert into ${DROPPED_KEYS} values (${[name, table, target, definition].map(pg.escapeLiteral).join(', ')})`,
+          `alter table ${table} drop constraint ${name}`,
+        ]),
+      ],
+    });
+  }
+  for (const { name } of everywhere.filter((table) => !table.moved)) {
+    steps.push({ title: `${name} on every node`, statements: [copied(name)] });
+  }
+  for (const { name } of distributed.filter((table) => !table.moved)) {
+    steps.push({ title: `${name} by company`, statements: [spread(name, distributed)] });
+  }
+  for (const { name, table, definition } of [...dropped, ...inTheWay]) {
+    steps.push({
+      title: `${table}: ${name} again`,
+      statements: [
+        `alter table ${table} add constraint ${name} ${definition}`,
+        `delete from ${DROPPED_KEYS} where table_name = '${table}' and name = '${name}'`,
+      ],
+    });
+  }
+  steps.push({ title: 'Done', statements: [`drop table ${DROPPED_KEYS}`] });
+  return steps;
+}
+
+const copied = (name: string) => `select create_reference_table('${name}')`;
+
+/** Beside the tables of companies that are distributed, or else beside the first. */
+function spread(name: string, distributed: readonly Table[]): string {
+  const first = distributed.find(({ moved }) => moved) ?? distributed[0];
+  const beside = name === first?.name ? '' : `, colocate_with => '${first?.name}'`;
+  return `select create_distributed_table('${name}', 'account_id'${beside})`;
+}
+
+/**
+ * Runs a migration's `create table` on a distributed database, in its transaction, and takes the table where it belongs: until then
+ * rows that the migration inserts would find nothing behind its foreign keys, and its policies would not hold.
+ */
+export async function createDistributed(client: pg.ClientBase, name: string, statement: string): Promise<void> {
+  // With a foreign key to a table on every node, Citus would take it for one of its own, and refuse those to companies' tables.
+  await client.query('set local citus.enable_ddl_propagation = off');
+  await client.query(statement);
+  await client.query('set local citus.enable_ddl_propagation = on');
+  const { everywhere, distributed } = await destinations(client);
+  const isIt = (table: Table) => table.name === name && !table.moved;
+  if (everywhere.some(isIt)) await client.query(copied(name));
+  if (distributed.some(isIt)) await client.query(spread(name, distributed));
+}
+
+/** Where the tables belong: on every node, or by company. */
+async function destinations(client: pg.ClientBase) {
   const citus = await hasCitus(client);
   // Tables that Citus added to its metadata by itself, for a foreign key to a copied table, still have to move.
   const moved = new Set(
@@ -80,50 +148,7 @@ export async function planDistribution(client: pg.ClientBase): Promise<Step[]> {
   const everywhere = tables.filter(
     ({ name, company, global }) => !names.has(name) && ((company && global) || wanted.has(name)),
   );
-  const waiting = [...everywhere, ...distributed].filter((table) => !table.moved);
-  const settings = await missingSettings(client, citus);
-  const steps = settings.map((statement) => ({
-    title: 'What the workers know of a transaction',
-    statements: [statement],
-  }));
-  if (waiting.length === 0 && dropped.length === 0) return steps;
-
-  const moving = new Set(waiting.map(({ name }) => name));
-  const inTheWay = keys.filter(({ table, target }) => moving.has(table) || moving.has(target));
-  const [first] = distributed.toSorted((a, b) => Number(b.moved) - Number(a.moved));
-  if (inTheWay.length > 0) {
-    steps.push({
-      title: `${inTheWay.length} foreign keys out of the way`,
-      statements: [
-        `create table if not exists ${DROPPED_KEYS} (name text, table_name text, target text, definition text, primary key (table_name, name))`,
-        ...inTheWay.flatMap(({ name, table, target, definition }) => [
-          `insert into ${DROPPED_KEYS} values (${[name, table, target, definition].map(pg.escapeLiteral).join(', ')})`,
-          `alter table ${table} drop constraint ${name}`,
-        ]),
-      ],
-    });
-  }
-  for (const { name } of everywhere.filter((table) => !table.moved)) {
-    steps.push({ title: `${name} on every node`, statements: [`select create_reference_table('${name}')`] });
-  }
-  for (const { name } of distributed.filter((table) => !table.moved)) {
-    const beside = name === first?.name ? '' : `, colocate_with => '${first?.name}'`;
-    steps.push({
-      title: `${name} by company`,
-      statements: [`select create_distributed_table('${name}', 'account_id'${beside})`],
-    });
-  }
-  for (const { name, table, definition } of [...dropped, ...inTheWay]) {
-    steps.push({
-      title: `${table}: ${name} again`,
-      statements: [
-        `alter table ${table} add constraint ${name} ${definition}`,
-        `delete from ${DROPPED_KEYS} where table_name = '${table}' and name = '${name}'`,
-      ],
-    });
-  }
-  steps.push({ title: 'Done', statements: [`drop table ${DROPPED_KEYS}`] });
-  return steps;
+  return { citus, dropped, keys, everywhere, distributed };
 }
 
 /** Runs the steps, each in its own transaction. After an interruption, plan again to get the remaining steps. */

@@ -6,12 +6,18 @@
 //   -- run: concurrently    statement by statement, without a transaction: for indexes of tables that may be large. The file itself
 //                           removes what an interrupted attempt left: `drop index concurrently if exists`.
 //   -- run: in batches      one statement, run repeatedly for each company, each time in a transaction. `$1` is where the previous
-//                           batch ended, null at first. It returns one row, `ended`: null after the last batch. An interrupted
-//                           run starts again from the beginning.
+//                           batch ended, null at first, and `$2` the company, which every table in it names, so that a cluster
+//                           runs it on the company's node. It returns one row, `ended`: null after the last batch. An
+//                           interrupted run starts again from the beginning.
+//
+// Statements are sent one by one; each ends with its line. On a database distributed by Citus, a new table goes where it belongs as
+// soon as it is made.
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { isSpread } from '../../platform/spread.ts';
 import { makeTenantRole, missingRights } from '../../platform/tenant-role.ts';
+import { createDistributed } from './distribution.ts';
 
 const FOLDER = new URL('../../entities/migrations/', import.meta.url);
 // An arbitrary number, the same in every process.
@@ -110,7 +116,7 @@ async function lock(client: pg.Client, { report, stop }: MigrationOptions): Prom
 /** Changes all rights in one transaction, because companies' work goes on meanwhile. */
 async function giveRights(client: pg.Client): Promise<void> {
   const statements = await missingRights(client);
-  if (statements.length > 0) await client.query(statements.join(';\n'));
+  if (statements.length > 0) await inTransaction(client, () => oneByOne(client, statements));
 }
 
 const available = async (folder: URL) =>
@@ -152,10 +158,12 @@ async function run(client: pg.Client, step: Step): Promise<void> {
   await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
   try {
     if (kind === undefined) {
-      await client.query(`set lock_timeout = ${lockTimeoutMs}`);
+      const spread = await isSpread(client);
       await patiently(client, step, () =>
         inTransaction(client, async () => {
-          await client.query(sql);
+          await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+          if (spread) await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
+          await oneByOne(client, statementsOf(sql), { spread });
           await client.query(NOTE, [name]);
         }),
       );
@@ -168,7 +176,6 @@ async function run(client: pg.Client, step: Step): Promise<void> {
       }
       await client.query(NOTE, [name]);
     } else if (kind === 'in batches') {
-      await client.query(`set lock_timeout = ${lockTimeoutMs}`);
       await inBatches(client, step);
       await client.query(NOTE, [name]);
     } else {
@@ -194,14 +201,24 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Prom
   }
 }
 
+/** A statement ends with its line, unless it is within `$$`. */
 const statementsOf = (sql: string) =>
-  sql
-    .split(/;\s*$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement.replace(/^--.*$/gm, '').trim() !== '');
+  (sql.match(/(?:\$\$[\s\S]*?\$\$|[^;$]+|\$|;(?!\s*$))+/gm) ?? [])
+    .map((statement) => statement.replace(/^(?:\s*--.*)+/, '').trim())
+    .filter((statement) => statement !== '');
+
+/** Each is a message of its own: Citus sends a node the whole text of the message. */
+async function oneByOne(client: pg.Client, statements: readonly string[], { spread = false } = {}): Promise<void> {
+  for (const statement of statements) {
+    const [, table] = /^create table (\w+)/i.exec(statement) ?? [];
+    if (spread && table) await createDistributed(client, table, statement);
+    else await client.query(statement);
+  }
+}
 
 async function inBatches(client: pg.Client, step: Step): Promise<void> {
-  const { name, sql, report, stop } = step;
+  const { name, sql, report, stop, lockTimeoutMs = 500 } = step;
+  const namesCompany = sql.includes('$2');
   const { rows } = await client.query<{ last: string | null }>(
     `select last_value as last from pg_sequences where schemaname = 'public' and sequencename = 'accounts_id_seq'`,
   );
@@ -217,8 +234,9 @@ async function inBatches(client: pg.Client, step: Step): Promise<void> {
       }
       from = await patiently(client, step, () =>
         inTransaction(client, async () => {
-          await client.query(`select set_config('app.account_id', $1, true)`, [String(account)]);
-          const { rows } = await client.query<{ ended: string | null }>(sql, [from]);
+          await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+          await client.query(`set local app.account_id = '${account}'`);
+          const { rows } = await client.query<{ ended: string | null }>(sql, namesCompany ? [from, account] : [from]);
           return rows[0]?.ended ?? null;
         }),
       );

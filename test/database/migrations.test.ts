@@ -1,30 +1,12 @@
 // Migrating a database in use: lock waits, retries and interrupted attempts.
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { MigrationFailed, migrate, pendingMigrations } from '../../server/postgres/migrations.ts';
+import { MIGRATIONS, migrations } from '../helpers/migrations-folder.ts';
 import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
-
-const MIGRATIONS = join(import.meta.dirname, '../../entities/migrations');
-
-interface Folder extends AsyncDisposable {
-  url: URL;
-}
-
-/** The migrations up to this one (default: all of this version) and some more. */
-async function migrations(more: Record<string, string>, { upTo = '9' } = {}): Promise<Folder> {
-  const folder = await mkdtemp(join(tmpdir(), 'albaran-migrations-'));
-  await cp(MIGRATIONS, folder, {
-    recursive: true,
-    filter: (path) => !path.endsWith('.sql') || (path.split('/').at(-1) ?? '') < upTo,
-  });
-  for (const [name, sql] of Object.entries(more)) await writeFile(join(folder, `${name}.sql`), sql);
-  return { url: pathToFileURL(`${folder}/`), [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
-}
 
 async function connect(database: OwnDatabase, name: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: database.directUrl, application_name: name });
@@ -79,7 +61,7 @@ describe('a table that others use', () => {
     await using folder = await migrations({ '9000_add': `create table beside (); ${ADD['9000_add']}` });
     await using backup = await connect(database, 'pg_dump');
     await backup.query('begin; select * from families_kept');
-    const running = migrate(database.directUrl, { folder: folder.url, lockTimeoutMs: 60, patienceMs: 70 });
+    const running = migrate(database.directUrl, { folder: folder.url, lockTimeoutMs: 60, patienceMs: 500 });
     await expect(running).rejects.toThrow(MigrationFailed);
     await expect(running).rejects.toThrow(
       /^The migration 9000_add got no lock in \d attempts: held by session \d+ \(pg_dump, for \d+ s\)\. When that has ended, start again$/,
@@ -109,10 +91,10 @@ describe('in batches', () => {
     '9001_fill': `-- run: in batches
 with batch as (
   select account_id, id, left(title, 3) as short from product_families
-  where account_id = nullif(current_setting('app.account_id', true), '')::bigint and id > coalesce($1, '0')::bigint
+  where account_id = $2 and id > coalesce($1, '0')::bigint
   order by id limit 2
 ), filled as (
-  update product_families f set short = b.short from batch b where f.account_id = b.account_id and f.id = b.id
+  update product_families f set short = b.short from batch b where f.account_id = $2 and f.id = b.id
 )
 select max(id)::text as ended from batch;
 `,

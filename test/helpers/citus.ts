@@ -5,8 +5,11 @@ import { type SystemPostgres, startSystemPostgres } from './system-postgres.ts';
 export interface Citus extends AsyncDisposable {
   coordinator: SystemPostgres;
   workers: readonly SystemPostgres[];
-  /** An empty database with Citus on every node, where the coordinator knows the workers; its address, for the superuser. */
-  database(name: string): Promise<string>;
+  /**
+   * An empty database with Citus on every node, where the coordinator knows these workers (default: all); its address, for the
+   * superuser.
+   */
+  database(name: string, known?: readonly SystemPostgres[]): Promise<string>;
 }
 
 const SETTINGS = [
@@ -41,13 +44,13 @@ export async function startCitus(settings: readonly string[] = []): Promise<Citu
   return {
     coordinator,
     workers,
-    async database(name) {
+    async database(name, known = workers) {
       for (const node of nodes) {
         await node.query('postgres', `create database ${pg.escapeIdentifier(name)}`);
         await node.query(name, 'create extension citus');
       }
       await coordinator.query(name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
-      for (const { port } of workers) await coordinator.query(name, `select citus_add_node('127.0.0.1', ${port})`);
+      for (const { port } of known) await coordinator.query(name, `select citus_add_node('127.0.0.1', ${port})`);
       return coordinator.urlOf('postgres', name);
     },
     [Symbol.asyncDispose]: stop,

@@ -25,7 +25,8 @@ export interface SystemPostgres extends AsyncDisposable {
   /** The log so far. */
   log(): string;
   start(settings?: readonly string[]): Promise<void>;
-  stop(): Promise<void>;
+  /** By default connections end and nothing is lost; with SIGQUIT it ends at once, as in a crash. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
   /** Stops all its processes with SIGSTOP; the returned function continues them. */
   freeze(): Promise<() => void>;
 }
@@ -81,10 +82,10 @@ export async function startSystemPostgres({
       );
     }
   }
-  async function stop(): Promise<void> {
+  async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     if (!server || server.exitCode !== null) return;
     const gone = once(server, 'exit');
-    server.kill('SIGINT');
+    server.kill(signal);
     await gone;
   }
   await start();

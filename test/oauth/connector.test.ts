@@ -81,7 +81,8 @@ describe('what a token opens', () => {
     const { body } = await callMcp(server, access, write);
     expect(body).toMatchObject({ id: 7, error: { message: expect.stringContaining('svc.write') } });
     const { rows } = await server.service.database.pool.query(
-      `select from audit_records a join grants g on a.actor = 'token:' || g.id where g.account_id = $1 and not g.can_write`,
+      `select from audit_records a join grants g on a.account_id = g.account_id and a.actor = 'token:' || g.id
+       where g.account_id = $1 and not g.can_write`,
       [acme.id],
     );
     expect(rows).toEqual([]);

@@ -1,6 +1,6 @@
 // Numbers of sale documents, `A2026-0001`, and of projects, `26-001`: by company and year, without gaps (DLV-02). The counter's row
 // is locked until the transaction ends, so a number that is rolled back is given again.
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { NUMBER_LETTERS } from '../../../entities/sales.ts';
 import { type Db, isDivisionByZero } from '../../../platform/database.ts';
 import { badField } from '../../../platform/errors.ts';
@@ -35,19 +35,24 @@ export async function refuseBeforeLast(
     });
 }
 
-/** A part of a writable statement, to stand in its WITH: `numbered`, with the next number as text (`number`). */
+/**
+ * Takes the next number of the document; the statement is sent at once. Returns it for the FROM of a later statement in the
+ * transaction: one row, `numbered.number`.
+ */
 export function nextNumber(
+  db: Db,
   accountId: number,
   document: keyof typeof NUMBER_LETTERS | 'project',
   date: Temporal.PlainDate,
-): RawBuilder<unknown> {
+) {
   const [prefix, digits] =
     document === 'project' ? [`${String(date.year).slice(-2)}-`, 3] : [prefixOf(document, date), 4];
-  return sql`
-    numbered as (
-      insert into document_counters as c (account_id, document, year, last_number)
-      values (${accountId}, ${document}, ${date.year}, 1)
-      on conflict (account_id, document, year) do update
-        set last_number = c.last_number + 1, version = c.version + 1, updated_at = excluded.updated_at
-      returning ${prefix}::text || lpad(last_number::text, greatest(${sql.lit(digits)}, length(last_number::text)), '0') as number)`;
+  const taken = sql`insert into document_counters as c (account_id, document, year, last_number)
+    values (${accountId}, ${document}, ${date.year}, 1)
+    on conflict (account_id, document, year) do update
+      set last_number = c.last_number + 1, version = c.version + 1, updated_at = excluded.updated_at`.execute(db);
+  const numbered = sql`(
+    select ${prefix}::text || lpad(last_number::text, greatest(${sql.lit(digits)}, length(last_number::text)), '0') as number
+    from document_counters where account_id = ${accountId} and document = ${document} and year = ${date.year}) numbered`;
+  return { taken, numbered };
 }

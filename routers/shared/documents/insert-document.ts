@@ -31,34 +31,19 @@ export async function insertLines(db: Db, { accountId, id, table, lines, priceLi
   const { lines: lineTable, parent } = PARTS[table];
   const rows = lineRows(lines);
   const document = sql<number>`${id}::bigint`;
-  // A movement names its delivery note and the line; one of an invoice names neither.
-  const [note, noteLine]: [RawBuilder<unknown>, RawBuilder<unknown>] =
-    table === 'delivery_notes' ? [document, sql`line.id`] : [sql`null::bigint`, sql`null::bigint`];
   // A price that was not sent is the list's, per base unit, for as many as the format holds.
-  const written = sql`with line as (
-      insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
-        vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
-      select ${accountId}, ${document}, l.position, l.description, l.quantity,
-        coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
-        l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
-        l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
-      from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
-      order by l.position
-      returning id, position, product_id, variation_id),
-    movement as (
-      insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
-        delivery_note_line_id, factor)
-      select ${accountId}, line.product_id, line.variation_id, ${now.toString()},
-        -coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1)), ${note}, ${noteLine}, l.factor
-      from line join ${rows} on l.position = line.position
-      where l.moves_stock
-      returning product_id, quantity)
-    insert into product_stocks as s (account_id, product_id, quantity)
-    select ${accountId}, product_id, sum(quantity) from movement group by product_id order by product_id
-    on conflict (account_id, product_id) do update
-      set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at`.execute(
-    db,
-  );
+  const written =
+    sql`insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
+      vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
+    select ${accountId}, ${document}, l.position, l.description, l.quantity,
+      coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
+      l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
+      l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
+    from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
+    order by l.position
+    returning id`.execute(db);
+  const goods = lines.filter(({ moves_stock }) => moves_stock);
+  const moved = goods.length > 0 && moveStock(db, { accountId, id, table, goods, now });
   // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
   const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
   const added =
@@ -69,7 +54,42 @@ export async function insertLines(db: Db, { accountId, id, table, lines, priceLi
       group by l.project_id order by l.project_id
       on conflict (account_id, project_id) do update
         set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at`.execute(db);
-  await Promise.all([written, added]);
+  await Promise.all([written, moved, added]);
+}
+
+/** Goods leave stock with the lines that were written just before. A movement of a delivery note names it and the line. */
+async function moveStock(
+  db: Db,
+  {
+    accountId,
+    id,
+    table,
+    goods,
+    now,
+  }: Pick<NewLines, 'accountId' | 'id' | 'table' | 'now'> & { goods: readonly ResolvedLine[] },
+) {
+  const rows = lineRows(goods);
+  const quantity = sql`-coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1))`;
+  const [line, note]: [RawBuilder<unknown>, RawBuilder<unknown>] =
+    table === 'delivery_notes'
+      ? [
+          sql`join delivery_note_lines n on n.account_id = ${accountId} and n.delivery_note_id = ${id} and n.position = l.position`,
+          sql`n.delivery_note_id, n.id`,
+        ]
+      : [sql``, sql`null::bigint, null::bigint`];
+  await Promise.all([
+    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
+        delivery_note_line_id, factor)
+      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}, ${quantity}, ${note}, l.factor
+      from ${rows} ${line}
+      order by l.position
+      returning id`.execute(db),
+    sql`insert into product_stocks as s (account_id, product_id, quantity)
+      select ${accountId}, l.product_id, sum(${quantity}) from ${rows} group by l.product_id order by l.product_id
+      on conflict (account_id, product_id) do update
+        set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at
+      returning product_id`.execute(db),
+  ]);
 }
 
 /** The id of a record that is about to be written. */
@@ -103,14 +123,15 @@ export interface NewDeliveryNote {
 export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise<void> {
   const { id, accountId, date, clientId, concept, remarks, promoCode, projectId, recurringId, recurringCycle } = note;
   // The counter's row is taken first, so that notes of one company follow each other and never meet in a deadlock.
+  const { taken, numbered } = nextNumber(db, accountId, 'delivery_note', date);
   await Promise.all([
-    sql`with ${nextNumber(accountId, 'delivery_note', date)}
-      insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
+    taken,
+    sql`insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
         recurring_cycle, promo_code, reviewed)
       select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
         ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
         ${recurringCycle ?? null}::date, ${promoCode || null}, true
-      from numbered
+      from ${numbered}
       returning id`.execute(db),
     insertLines(db, { ...note, table: 'delivery_notes' }),
   ]);

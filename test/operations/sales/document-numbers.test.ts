@@ -76,7 +76,7 @@ async function untilNumbered(): Promise<number> {
   for (;;) {
     const { rows } = await database.admin.query<{ pid: number }>(
       `select pid from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query ~ 'insert into "?(invoice|delivery_note)_lines'`,
+       where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into product_stocks%'`,
     );
     if (rows[0]) return rows[0].pid;
   }

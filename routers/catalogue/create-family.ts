@@ -19,26 +19,25 @@ export const createFamily = operation({
   existing: true,
   input: { datos: z.object({ titulo: text(200).min(1) }) },
   output: sealedId('family').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, newId, header, audit }) {
-    const next = await newId('family');
+  async handler({ input: { datos }, db, accountId, newId, header, beforeCommit, audit }) {
     // One family of a company at a time: two calls with one title would each find none.
-    const [, { rows }] = await Promise.all([
+    const [next, , { rows }] = await Promise.all([
+      newId('family'),
       sql`select pg_advisory_xact_lock(hashtextextended('family', ${accountId}))`.execute(db),
-      sql<{ id: number; existing: boolean }>`
-        with found as (
-          select id from product_families
-          where account_id = ${accountId} and ${folded(sql`title`)} = ${folded(sql`${datos.titulo}::text`)}
-          order by id limit 1),
-        created as (
-          insert into product_families (account_id, id, title)
-          select ${accountId}::bigint, ${next}::bigint, ${datos.titulo} where not exists (select from found)
-          returning id)
-        select id, true as existing from found union all select id, false from created`.execute(db),
+      sql<{ id: number }>`
+        select id from product_families
+        where account_id = ${accountId} and ${folded(sql`title`)} = ${folded(sql`${datos.titulo}::text`)}
+        order by id limit 1`.execute(db),
     ]);
-    const [family] = rows;
-    if (!family) throw new Error('A family was neither found nor created');
-    if (family.existing) header('X-Existing', 'true');
-    audit('family', family.id);
-    return family.id;
+    const [known] = rows;
+    const id = known?.id ?? next;
+    if (known) header('X-Existing', 'true');
+    else {
+      beforeCommit(
+        db.insertInto('product_families').values({ account_id: accountId, id, title: datos.titulo }).execute(),
+      );
+    }
+    audit('family', id);
+    return id;
   },
 });

@@ -198,6 +198,7 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
     ],
   }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
+  'recurrings.renew': (id) => ({ recurrenteId: id('recurring'), accion: 'emitir' }),
   'recurrings.create': () => ({
     cliente: CLIENT,
     pedido: { obra: 'Mantenimiento eléctrico anual' },

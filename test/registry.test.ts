@@ -99,6 +99,8 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /^\.proyectoId$/,
     /\.oportunidad\.cliente$/, // an opportunity that is billed to nobody yet
     /\.movimientos\[\]\.documento$/, // stock that no delivery note moved
+    /\.(proxima_renovacion|ultima_facturacion|meses_activos|dia_ancla)$/, // of a recurring service, where it has none
+    /^\.albaranId$/, // a renewal that is skipped
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,

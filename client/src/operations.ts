@@ -2133,6 +2133,55 @@ export interface ProjectsTimesOutput {
   }>;
 }
 
+/** Input of `projects.breakDown`. */
+export interface ProjectsBreakDownInput {
+  /** El proyecto */
+  proyectoId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo este */
+  concepto?: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 1000 como máximo
+   * @default 200
+   */
+  por_pagina?: number;
+}
+
+/** Output of `projects.breakDown`. */
+export interface ProjectsBreakDownOutput {
+  totales: {
+    ventas: number;
+    compras: number;
+    coste_personal: number;
+    coste_maquinaria: number;
+  };
+  total_lineas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  desglose: Array<{
+    concepto: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
+    fecha: string;
+    importe: number;
+    horas: number | null;
+    documento: {
+      tipo: 'albaran' | 'factura' | 'albaran_compra' | 'factura_compra';
+      id: string;
+      numero: string;
+    } | null;
+    lineaId: string | null;
+    descripcion: string;
+  }>;
+}
+
 /** Input of `projectStates.list`. */
 export type ProjectStatesListInput = Record<string, never>;
 
@@ -3258,6 +3307,12 @@ export interface AlbaranClient {
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
      */
     times: PagedRead<ProjectsTimesInput, ProjectsTimesOutput>;
+    /**
+     * Desglose de un proyecto. De qué se componen ventas, compras y costes de un proyecto: cada línea de documento, el personal por meses y las máquinas. Explica por qué gana o pierde. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}/breakdown`; permiso `svc.read`
+     */
+    breakDown: PagedRead<ProjectsBreakDownInput, ProjectsBreakDownOutput>;
   };
   projectStates: {
     /**
@@ -3431,7 +3486,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
-  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
+  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages', breakDown: 'pages' },
   projectStates: { list: 'read' },
   resultsReport: { get: 'read' },
   tasks: { list: 'pages', create: 'write', update: 'write' },

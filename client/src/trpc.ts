@@ -406,6 +406,12 @@ export type Procedures = {
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
      */
     times: Query<types.ProjectsTimesInput, types.ProjectsTimesOutput>;
+    /**
+     * Desglose de un proyecto. De qué se componen ventas, compras y costes de un proyecto: cada línea de documento, el personal por meses y las máquinas. Explica por qué gana o pierde. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}/breakdown`; permiso `svc.read`
+     */
+    breakDown: Query<types.ProjectsBreakDownInput, types.ProjectsBreakDownOutput>;
   };
   projectStates: {
     /**

@@ -579,6 +579,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       presupuesto_venta: 2000,
     },
   },
+  'projects.breakDown': { proyectoId: 2901, ...dates, concepto: 'ventas', pagina: 1, por_pagina: 200 },
   'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
   'tasks.create': {

@@ -48,7 +48,7 @@ const COLUMNS = 'ref, name, tax_id, time_zone, multi_format_stock, automatic_iss
 export async function readAccount(db: Db, accountId: number, lock = false): Promise<AccountRow> {
   const [row] = await rows<AccountRow>(
     db,
-    `select ${COLUMNS}, quota_per_minute from accounts where id = $1${lock ? ' for update' : ''}`,
+    `select ${COLUMNS}, quota_per_minute from accounts where id = $1${lock ? ' for no key update' : ''}`,
     [accountId],
   );
   if (!row) throw new Error(`There is no company ${accountId}`);

@@ -1,5 +1,5 @@
-// Imports an account file into a company: one transaction, in batches, so that memory does not grow with the file.
-// format.ts declares the collections; write.ts writes a batch.
+// Imports an account file, or records of one, into a company: one transaction, in batches, so that memory does not grow with the
+// file. format.ts declares the collections; write.ts writes a batch.
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Database, Db } from '../platform/database.ts';
@@ -14,7 +14,7 @@ import type { Item } from './matching.ts';
 import { addStandardRecords } from './new-account.ts';
 import { type Position, Problems } from './problems.ts';
 import { rows } from './statements.ts';
-import { Writer } from './write.ts';
+import { Writer, type Written } from './write.ts';
 
 export { AccountFileError } from './problems.ts';
 
@@ -34,6 +34,26 @@ export interface ImportResult {
   changed: number;
   /** Sentences about values that the import ignored. */
   notices: string[];
+}
+
+/** Records that a call brings, in its own transaction. */
+export interface RecordsOptions {
+  now: Temporal.Instant;
+  /** Names of the collections that may not come. */
+  refused: ReadonlySet<string>;
+  /** Names of the collections whose records are not changed once they are there. */
+  kept: ReadonlySet<string>;
+}
+
+export interface ImportedRecords {
+  created: number;
+  changed: number;
+  /** Records that were there already and are equal. */
+  same: number;
+  /** The number of each record, by its collection and ref. */
+  ids: ReadonlyMap<Collection, ReadonlyMap<string, number>>;
+  /** The numbers of those that are new or changed. */
+  written: ReadonlyMap<Collection, ReadonlySet<number>>;
 }
 
 const BATCH_RECORDS = 1000;
@@ -64,6 +84,21 @@ export async function importAccountFile(
   return result;
 }
 
+/**
+ * Imports lines of an account file, or the records themselves, without the company's own record. Whatever is wrong throws
+ * AccountFileError, and the transaction has to be rolled back.
+ */
+export async function importRecords(
+  db: Db,
+  accountId: number,
+  records: Iterable<string | Record<string, unknown>>,
+  options: RecordsOptions,
+): Promise<ImportedRecords> {
+  const reading = await Import.begin(undefined, db, accountId, options, options);
+  for (const record of records) await reading.take(record);
+  return reading.imported();
+}
+
 /** Analyses tables that grew by a tenth, rather than wait for autovacuum. Smaller changes are left to autovacuum. */
 async function analyzeGrown({ pool }: Database): Promise<void> {
   const { rows: grown } = await pool.query<{ name: string }>(
@@ -81,6 +116,11 @@ class Import {
   readonly #writer: Writer;
   readonly #touched = new Set<Collection>();
   readonly #result: ImportResult = { records: 0, created: 0, changed: 0, notices: [] };
+  /** Set where records come by a call. */
+  readonly #limits: RecordsOptions | undefined;
+  readonly #ids = new Map<Collection, Map<string, number>>();
+  readonly #written = new Map<Collection, ReadonlySet<number>>();
+  readonly #claims: Claims;
   readonly #before: Awaited<ReturnType<typeof readAccount>>;
   readonly #now: Temporal.Instant;
   #times: LocalTimes;
@@ -97,7 +137,10 @@ class Import {
     problems: Problems,
     writer: Writer,
     before: Awaited<ReturnType<typeof readAccount>>,
+    limits: RecordsOptions | undefined,
   ) {
+    this.#limits = limits;
+    this.#claims = limits ? new Claims() : new ClaimsTable(db);
     this.#db = db;
     this.#accountId = accountId;
     this.#options = options;
@@ -113,41 +156,51 @@ class Import {
     return this.#now.toZonedDateTimeISO(this.#times.zone).toPlainDate();
   }
 
-  static async begin(database: Database, db: Db, accountId: number, options: ImportOptions): Promise<Import> {
+  static async begin(
+    database: Database | undefined,
+    db: Db,
+    accountId: number,
+    options: ImportOptions,
+    limits?: RecordsOptions,
+  ): Promise<Import> {
     const before = await readAccount(db, accountId, true);
-    await addStandardRecords(db, accountId);
-    // The refs of the file with their lines. In a table, since they may not fit in memory.
-    await rows(
-      db,
-      `create temporary table account_file_claims
-         (collection text, claim text, line bigint, primary key (collection, claim)) on commit drop`,
-      [],
-    );
+    // A company has had them since it was created; one of an earlier version gets what is new by a file.
+    if (!limits) await addStandardRecords(db, accountId);
     const problems = new Problems();
     const writer = new Writer(database, db, accountId, problems);
     await writer.readCodes();
-    return new Import(db, accountId, options, problems, writer, before);
+    const begun = new Import(db, accountId, options, problems, writer, before, limits);
+    await begun.#claims.begin();
+    return begun;
   }
 
-  /** Reads one line of the file. */
-  async take(text: string): Promise<void> {
+  /** Reads one line of the file, or a record that was one. */
+  async take(line: string | Record<string, unknown>): Promise<void> {
     this.#line++;
-    if (text.length > LONGEST_LINE) {
+    if (typeof line !== 'string') return this.#takeRecord(line, 0);
+    if (line.length > LONGEST_LINE) {
       this.#result.records++;
       const nowhere = { line: this.#line, coleccion: '', ref: '' };
       return this.#problems.add(nowhere, '', `la línea pasa de ${LONGEST_LINE / 1024 ** 2} MB`);
     }
-    const json = this.#line === 1 ? text.replace(/^\uFEFF/, '') : text;
+    const json = this.#line === 1 ? line.replace(/^\uFEFF/, '') : line;
     if (json.trim() === '') return;
-    this.#result.records++;
     const raw = this.#parse(json);
-    if (!raw) return;
+    if (raw) await this.#takeRecord(raw, json.length);
+    else this.#result.records++;
+  }
+
+  async #takeRecord(raw: Record<string, unknown>, characters: number): Promise<void> {
+    this.#result.records++;
     const position = {
       line: this.#line,
       coleccion: typeof raw.coleccion === 'string' ? raw.coleccion : '',
       ref: typeof raw.ref === 'string' ? raw.ref.trim() : '',
     };
-    if (this.#result.records === 1 && raw.coleccion !== ACCOUNT) {
+    if (this.#limits?.refused.has(position.coleccion)) {
+      return this.#problems.add(position, 'coleccion', 'no se admite aquí: es de la importación del operador');
+    }
+    if (!this.#limits && this.#result.records === 1 && raw.coleccion !== ACCOUNT) {
       this.#problems.add(position, 'coleccion', `el primer registro tiene que ser el de ${ACCOUNT}`);
     }
     if (raw.coleccion === ACCOUNT) return await this.#takeAccount(raw, position);
@@ -163,7 +216,7 @@ class Import {
     if (!record) return;
     this.#check(collection, record, position);
     this.#batch.push({ ...position, ref: record.ref, record });
-    this.#characters += json.length;
+    this.#characters += characters;
   }
 
   /** Finishes the import after the last line. */
@@ -172,10 +225,7 @@ class Import {
     if (!this.#hasAccount && this.#result.records === 0) {
       this.#problems.add({ line: 1, coleccion: ACCOUNT, ref: '' }, 'coleccion', `falta el registro de ${ACCOUNT}`);
     }
-    this.#problems.check();
-    await settle(this.#db, this.#accountId, this.#touched, {
-      zoneChanged: this.#times.zone !== this.#before.time_zone,
-    });
+    await this.#settle();
     const { actor = 'command', requestId = randomUUID() } = this.#options;
     await this.#db
       .insertInto('audit_records')
@@ -190,6 +240,21 @@ class Import {
       })
       .execute();
     return this.#result;
+  }
+
+  /** Finishes an import of records. */
+  async imported(): Promise<ImportedRecords> {
+    await this.#flush();
+    await this.#settle();
+    const { records, created, changed } = this.#result;
+    return { created, changed, same: records - created - changed, ids: this.#ids, written: this.#written };
+  }
+
+  /** Throws if there are problems; updates what follows from the records. */
+  async #settle(): Promise<void> {
+    this.#problems.check();
+    const zoneChanged = this.#times.zone !== this.#before.time_zone;
+    await settle(this.#db, this.#accountId, this.#touched, { zoneChanged });
   }
 
   get #isFull(): boolean {
@@ -255,11 +320,28 @@ class Import {
     this.#characters = 0;
     if (!collection || batch.length === 0) return;
     const fresh = await this.#withoutRepeated(collection, batch);
-    const { created, changed } = await this.#writer.write(collection, fresh, this.#times, this.#today);
+    const written = await this.#writer.write(collection, fresh, this.#times, this.#today);
+    const [created, changed] = [written.created.size, written.changed.size];
     this.#result.created += created;
     this.#result.changed += changed;
     if (created + changed > 0) this.#touched.add(collection);
+    if (this.#limits) this.#keep(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
+  }
+
+  /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */
+  #keep(collection: Collection, items: readonly Item[], { ids, created, changed }: Written): void {
+    this.#written.set(collection, created.union(changed).union(this.#written.get(collection) ?? new Set()));
+    const known = this.#ids.get(collection) ?? new Map<string, number>();
+    this.#ids.set(collection, known);
+    for (const item of items) {
+      const id = ids.get(item.ref);
+      if (id === undefined) continue;
+      known.set(item.ref, id);
+      if (changed.has(id) && this.#limits?.kept.has(collection.name)) {
+        this.#problems.add(item, '', 'ya está, con otros datos: un documento emitido no se cambia');
+      }
+    }
   }
 
   /** Leaves out records whose ref or key occurred before in the file, with a problem. */
@@ -273,21 +355,7 @@ class Import {
     for (const item of batch) {
       for (const { claim } of claimsOf(item)) if (!first.has(claim)) first.set(claim, item.line);
     }
-    const wanted = JSON.stringify([...first].map(([claim, line]) => ({ claim, line })));
-    const taken = await rows<{ claim: string }>(
-      this.#db,
-      `insert into account_file_claims select $1, n.claim, n.line from json_to_recordset($2) as n(claim text, line bigint)
-       on conflict do nothing returning claim`,
-      [name, wanted],
-    );
-    if (taken.length < first.size) {
-      const earlier = await rows<{ claim: string; line: number }>(
-        this.#db,
-        'select claim, line from account_file_claims where collection = $1 and claim = any($2::text[])',
-        [name, [...first.keys()]],
-      );
-      for (const { claim, line } of earlier) first.set(claim, line);
-    }
+    await this.#claims.take(name, first);
     return batch.filter((item) => {
       const repeated = claimsOf(item).find(({ claim }) => first.get(claim) !== item.line);
       if (!repeated) return true;
@@ -295,5 +363,57 @@ class Import {
       this.#problems.add(item, repeated.field, `repite el registro de la línea ${line}`);
       return false;
     });
+  }
+}
+
+/** The refs and keys of the records so far, each with the line where it was first. */
+class Claims {
+  readonly #lines = new Map<string, number>();
+
+  async begin(): Promise<void> {}
+
+  /** Claims what these lines have; the line of what was claimed before becomes the earlier one. */
+  async take(collection: string, first: Map<string, number>): Promise<void> {
+    for (const [claim, line] of first) {
+      const known = this.#lines.get(`${collection}\n${claim}`);
+      if (known === undefined) this.#lines.set(`${collection}\n${claim}`, line);
+      else first.set(claim, known);
+    }
+  }
+}
+
+/** The same in a table: those of a whole file may not fit in memory. */
+class ClaimsTable extends Claims {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    super();
+    this.#db = db;
+  }
+
+  override async begin(): Promise<void> {
+    await rows(
+      this.#db,
+      `create temporary table account_file_claims
+         (collection text, claim text, line bigint, primary key (collection, claim)) on commit drop`,
+      [],
+    );
+  }
+
+  override async take(collection: string, first: Map<string, number>): Promise<void> {
+    const wanted = JSON.stringify([...first].map(([claim, line]) => ({ claim, line })));
+    const taken = await rows<{ claim: string }>(
+      this.#db,
+      `insert into account_file_claims select $1, n.claim, n.line from json_to_recordset($2) as n(claim text, line bigint)
+       on conflict do nothing returning claim`,
+      [collection, wanted],
+    );
+    if (taken.length === first.size) return;
+    const earlier = await rows<{ claim: string; line: number }>(
+      this.#db,
+      'select claim, line from account_file_claims where collection = $1 and claim = any($2::text[])',
+      [collection, [...first.keys()]],
+    );
+    for (const { claim, line } of earlier) first.set(claim, line);
   }
 }

@@ -13,7 +13,7 @@ export interface Definition {
 }
 
 /** The service assigns ids above this (ID-06), so only an imported id beyond it can collide with the sequence. */
-const FIRST_ASSIGNED = 1_000_000_000;
+export const FIRST_ASSIGNED = 1_000_000_000;
 /** How far a sequence jumps past an imported id: room for ids that other calls draw meanwhile. */
 const MARGIN = 1000;
 
@@ -80,16 +80,19 @@ export async function deleteRows(db: Db, accountId: number, table: string, ids: 
   await rows(db, `delete from ${table} where account_id = $1 and id = any($2::bigint[])`, [accountId, ids]);
 }
 
-/** Sets the ids of rows without one (0) from the table's sequence. First moves the sequence past the ids of the file, `kept`. */
+/**
+ * Sets the ids of rows without one (0) from the table's sequence. First moves the sequence past the ids of the file, `kept`; without
+ * a `database` none of them is new there.
+ */
 export async function assignIds(
-  database: Database,
+  database: Database | undefined,
   db: Db,
   table: string,
   unnumbered: readonly { id: number }[],
   kept: readonly number[],
 ): Promise<void> {
   const highest = kept.reduce((high, id) => Math.max(high, id), 0);
-  if (highest > FIRST_ASSIGNED) {
+  if (database && highest > FIRST_ASSIGNED) {
     // On the pool's own connection: the tenant role may draw from sequences but not set them. A failed import leaves a gap.
     await database.pool.query(
       `select setval('${table}_id_seq', $1::bigint + ${MARGIN}) from ${table}_id_seq where last_value <= $1::bigint`,

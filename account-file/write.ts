@@ -2,7 +2,13 @@
 // Rows that already equal the file are not touched: a second import of it changes nothing.
 import { constraintOf, type Database, type Db, isDatabaseError } from '../platform/database.ts';
 import { derivedOf } from '../platform/derived.ts';
-import { type Children, type Collection, columnsOf, type FileRecord, type Written } from './collection.ts';
+import {
+  type Children,
+  type Collection,
+  columnsOf,
+  type FileRecord,
+  type Written as WrittenRow,
+} from './collection.ts';
 import type { Fields, Row, Writing } from './fields.ts';
 import type { LocalTimes } from './local-times.ts';
 import {
@@ -16,13 +22,22 @@ import {
 } from './matching.ts';
 import { type NamedIds, Names, type Naming } from './names.ts';
 import type { Problems } from './problems.ts';
-import { assignIds, deleteRows, insertRows, renumberOthers, updateRows } from './row-statements.ts';
+import { assignIds, deleteRows, FIRST_ASSIGNED, insertRows, renumberOthers, updateRows } from './row-statements.ts';
 import { rows } from './statements.ts';
 
-export interface Counts {
-  created: number;
-  changed: number;
+/** What a batch wrote. */
+export interface Written {
+  /** The ids of new records. */
+  created: ReadonlySet<number>;
+  /** The ids of those that were there and changed. */
+  changed: ReadonlySet<number>;
+  /** The id of each record, by ref. */
+  ids: ReadonlyMap<string, number>;
 }
+
+const OF_SERVICE = `se esperaba uno menor de ${FIRST_ASSIGNED.toLocaleString('es')}: los demás los da el servicio`;
+
+const NOTHING: Written = { created: new Set(), changed: new Set(), ids: new Map() };
 
 /** The database refused a statement; `campo` is the field of the file that it wrote. */
 class Refused extends Error {
@@ -34,7 +49,8 @@ class Refused extends Error {
 }
 
 export class Writer {
-  readonly #database: Database;
+  /** Where ids may be set apart; undefined where records may not bring such ids. */
+  readonly #database: Database | undefined;
   readonly #db: Db;
   readonly #accountId: number;
   readonly #problems: Problems;
@@ -43,7 +59,7 @@ export class Writer {
   priceLists = new Map<number, boolean>();
   dayTypes = new Set<string>();
 
-  constructor(database: Database, db: Db, accountId: number, problems: Problems) {
+  constructor(database: Database | undefined, db: Db, accountId: number, problems: Problems) {
     this.#database = database;
     this.#db = db;
     this.#accountId = accountId;
@@ -71,22 +87,22 @@ export class Writer {
     items: readonly Item[],
     times: LocalTimes,
     today: Temporal.PlainDate,
-  ): Promise<Counts> {
+  ): Promise<Written> {
     const outcome = await this.#attempt(collection, items, times, today);
     if (!(outcome instanceof Refused)) return outcome;
     const [item] = items;
     if (items.length === 1 && item) {
       this.#problems.add(item, outcome.campo, refusal(outcome.cause));
-      return { created: 0, changed: 0 };
+      return NOTHING;
     }
-    const counts = { created: 0, changed: 0 };
     const half = Math.ceil(items.length / 2);
-    for (const part of [items.slice(0, half), items.slice(half)]) {
-      const { created, changed } = await this.write(collection, part, times, today);
-      counts.created += created;
-      counts.changed += changed;
-    }
-    return counts;
+    const first = await this.write(collection, items.slice(0, half), times, today);
+    const rest = await this.write(collection, items.slice(half), times, today);
+    return {
+      created: first.created.union(rest.created),
+      changed: first.changed.union(rest.changed),
+      ids: new Map([...first.ids, ...rest.ids]),
+    };
   }
 
   async #attempt(
@@ -94,13 +110,13 @@ export class Writer {
     items: readonly Item[],
     times: LocalTimes,
     today: Temporal.PlainDate,
-  ): Promise<Counts | Refused> {
+  ): Promise<Written | Refused> {
     const before = this.#problems.mark();
     await rows(this.#db, 'savepoint batch', []);
     try {
-      const counts = await this.#writeAll(collection, items, times, today);
+      const written = await this.#writeAll(collection, items, times, today);
       await rows(this.#db, 'release savepoint batch', []);
-      return counts;
+      return written;
     } catch (error) {
       const refused = error instanceof Refused ? error : new Refused('', error);
       if (!isDatabaseError(refused.cause) || !/^(22|23|54)/.test(refused.cause.code ?? '')) throw refused.cause;
@@ -115,7 +131,7 @@ export class Writer {
     items: readonly Item[],
     times: LocalTimes,
     today: Temporal.PlainDate,
-  ): Promise<Counts> {
+  ): Promise<Written> {
     const { table, fields, children, key, entered } = collection;
     const [named, identified] = await Promise.all([
       this.#names.of(items.flatMap(({ record }) => namings(collection, record))),
@@ -144,18 +160,30 @@ export class Writer {
     }
     const { alsoWrite } = collection;
     if (alsoWrite && prepared.length > 0) {
-      const written = prepared.map(({ row, record }): Written => ({ id: row.id, record }));
+      const written = prepared.map(({ row, record }): WrittenRow => ({ id: row.id, record }));
       note(await refusedAs('', () => alsoWrite(this.#db, this.#accountId, written)));
     }
     for (const { row } of created) changed.delete(row.id);
     if (key) await this.readCodes();
-    return { created: created.length, changed: changed.size };
+    return {
+      created: new Set(created.map(({ row }) => row.id)),
+      changed,
+      ids: new Map(prepared.map(({ ref, row }) => [ref, row.id])),
+    };
   }
+
+  /** Whether the service may give this id to another record, since no sequence can be moved past it. */
+  #isOfService = (id: number) => this.#database === undefined && id > FIRST_ASSIGNED;
 
   /** Finds the rows of the records and gives new ones their ids. */
   async #prepare(collection: Collection, items: readonly Item[]): Promise<Prepared[]> {
     const { table, key } = collection;
-    const { prepared, claimed } = await identify(this.#db, this.#accountId, this.#problems, collection, items);
+    const { prepared: all, claimed } = await identify(this.#db, this.#accountId, this.#problems, collection, items);
+    const prepared = all.filter((one) => {
+      const taken = one.isNew && this.#isOfService(one.row.id);
+      if (taken) this.#problems.add(one, 'id', OF_SERVICE);
+      return !taken;
+    });
     const unnumbered = prepared.map(({ row }) => row).filter(({ id }) => id === 0);
     await assignIds(this.#database, this.#db, table, unnumbered, claimed);
     if (key) {
@@ -248,6 +276,7 @@ export class Writer {
         const row: Row = { ref };
         if (ref !== null && seen.has(ref)) wrong('ref', `${ref} ya es la de otro elemento de ${name}`);
         else if (contradiction) wrong('id', contradiction);
+        else if (!existing && id !== null && this.#isOfService(id)) wrong('id', OF_SERVICE);
         else if (this.#fill(parent, prefix, fields, record, row, parent.row, named, times))
           add(index, existing, row, id);
         if (ref !== null) seen.add(ref);

@@ -99,6 +99,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   promo_code: 'ENERO',
   'proyectos.descripcion': 'Reforma del taller',
   'proyecto.descripcion': 'Reforma del taller',
+  ref: 'cli-1',
   'recurrentes.descripcion': 'Mantenimiento eléctrico anual',
   'tareas.titulo': 'Cuadros y mecanismos',
   'calendario.titulo': 'Año Nuevo',
@@ -198,6 +199,9 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
     ],
   }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
+  'imports.create': () => ({
+    registros: [{ coleccion: 'clientes', ref: 'tienda-1042', nombre_fiscal: 'Talleres Ruiz, S.L.', cif: 'B12345674' }],
+  }),
   'recurrings.renew': (id) => ({ recurrenteId: id('recurring'), accion: 'emitir' }),
   'recurrings.create': () => ({
     cliente: CLIENT,

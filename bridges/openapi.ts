@@ -18,6 +18,7 @@ import {
   V0_TAG,
 } from './openapi-parts.ts';
 import { type Operation, operations, type Route } from './operations.ts';
+import { LINES_TYPE } from './rest.ts';
 
 type Json = Record<string, unknown>;
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -64,6 +65,7 @@ export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions 
             requestBody: body(
               ...besidePath(route, input, `${component}Parametros`, schemas),
               without(route.parameters, example),
+              operation.lines,
             ),
           }),
           responses: answers(withBody),
@@ -77,7 +79,7 @@ export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions 
         tags: [V0_TAG.name],
         description: `Alias de \`${routes[0]?.method} /api/v1${routes[0]?.path}\`: los mismos parámetros, en el cuerpo, y la misma respuesta.`,
         parameters: [write ? IDEMPOTENCY_KEY : MAX_LAG],
-        requestBody: body(`${component}Parametros`, input, example),
+        requestBody: body(`${component}Parametros`, input, example, operation.lines),
         responses: answers(true),
       },
     };
@@ -163,9 +165,12 @@ function parameters(route: Route, input: Schema): Json[] {
  * A request body. Every body is a named schema, from which generators make a type. Names that they invent would collide where an
  * operation's path and its alias have different bodies.
  */
-const body = (name: string, { required = [] }: Schema, example: unknown) => ({
+const body = (name: string, { required = [] }: Schema, example: unknown, lines?: string) => ({
   required: required.length > 0,
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` }, example } },
+  content: {
+    'application/json': { schema: { $ref: `#/components/schemas/${name}` }, example },
+    ...(lines !== undefined && { [LINES_TYPE]: { schema: { type: 'string', description: `\`${lines}\`` } } }),
+  },
 });
 
 const without = (names: readonly string[], example: unknown) =>

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
 import type { CallContext, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
+import { bodyText } from '../platform/json-input.ts';
 import { jsonObject } from '../platform/json-text.ts';
 import { admit } from '../routers/shared/calls/admission.ts';
 import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
@@ -23,10 +24,21 @@ declare module 'fastify' {
 
 type Input = Record<string, unknown>;
 
+/** The content type of a body that is one text parameter, and its maximum size in bytes. FAIR-03 */
+export const LINES_TYPE = 'application/x-ndjson';
+const LINES_LIMIT = 5 * 1024 ** 2;
+
 /** Adds `/api/v1/...` and `POST /<alias>` for every operation. */
-export function addRestRoutes(app: FastifyInstance, service: Service): void {
+export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<void> {
   const methodsOf = new Map<string, Set<string>>();
-  const add = (operation: Operation, door: Door, method: Route['method'], url: string, parameters: string[]) => {
+  const add = (
+    app: FastifyInstance,
+    operation: Operation,
+    door: Door,
+    method: Route['method'],
+    url: string,
+    parameters: string[],
+  ) => {
     const allowed = methodsOf.get(url) ?? new Set();
     methodsOf.set(url, allowed.add(method).add('OPTIONS'));
     if (method === 'GET') allowed.add('HEAD');
@@ -52,11 +64,25 @@ export function addRestRoutes(app: FastifyInstance, service: Service): void {
     });
   };
 
-  for (const operation of operations) {
+  const addAll = (app: FastifyInstance, operation: Operation) => {
     for (const { method, path, parameters } of operation.routes) {
-      add(operation, 'v1', method, `/api/v1${path.replace(/\{(\w+)\}/g, ':$1')}`, parameters);
+      add(app, operation, 'v1', method, `/api/v1${path.replace(/\{(\w+)\}/g, ':$1')}`, parameters);
     }
-    add(operation, 'v0', 'POST', `/${operation.alias}`, []);
+    add(app, operation, 'v0', 'POST', `/${operation.alias}`, []);
+  };
+  for (const operation of operations) {
+    const { lines } = operation;
+    if (lines === undefined) addAll(app, operation);
+    else {
+      await app.register(async (scope) => {
+        scope.addContentTypeParser(
+          LINES_TYPE,
+          { parseAs: 'buffer', bodyLimit: LINES_LIMIT },
+          async (_request: FastifyRequest, body: Buffer) => ({ [lines]: bodyText(body) }),
+        );
+        addAll(scope, operation);
+      });
+    }
   }
 
   for (const [url, allowed] of methodsOf) {

@@ -40,7 +40,8 @@ export async function recompute(db: Db, accountId: number, rollup: Rollup): Prom
     select ${all} from computed order by ${columns(key)}
     on conflict (${columns(key)}) do update
       set ${sql.join(set)}, version = k.version + 1, updated_at = excluded.updated_at
-      where (${columns(rollup.values, 'k')}) is distinct from (${columns(rollup.values, 'excluded')})`.execute(db);
+      where (${columns(rollup.values, 'k')}) is distinct from (${columns(rollup.values, 'excluded')})
+    returning 1`.execute(db);
 }
 
 /** The stored rows that differ from what the records give. */

@@ -62,11 +62,14 @@ export interface Audited {
 }
 
 export interface WrittenRecord {
-  kind: Kind;
+  kind: Kind | 'account';
   id: number;
   /** Whether this call wrote it is known to the database alone: there is a record with this id if it did. */
   ifThere: boolean;
 }
+
+/** More records than these are given as lists: each is there. */
+const FEW = 20;
 
 /** The statement that records what a call wrote, and stores its answer under its idempotency key where that is `kept` with it. */
 export function auditRecords(
@@ -76,16 +79,32 @@ export function auditRecords(
   kept?: { key: string; answer: string },
 ): CompiledQuery {
   const values: unknown[] = [accountId, actor, door, operation, requestId];
+  const keptAt = values.length + 1;
+  if (kept) values.push(kept.key, kept.answer);
+  const keeping = kept ? `with ${keepAnswer(keptAt)} ` : '';
+  const head = `${keeping}insert into audit_records (account_id, actor, door, operation, request_id, record_kind, record_id)`;
+  if (written.length > FEW) {
+    const first =
+      values.push(
+        written.map(({ kind }) => kind),
+        written.map(({ id }) => id),
+      ) - 1;
+    return CompiledQuery.raw(
+      `${head} select $1::bigint, $2, $3, $4, $5, n.kind, n.id
+      from unnest($${first}::text[], $${first + 1}::bigint[]) as n (kind, id)
+      returning 1`,
+      values,
+    );
+  }
   const records = written.map(({ kind, id, ifThere }) => {
     const first = values.push(kind, id) - 1;
     const record = `select $1::bigint, $2, $3, $4, $5, $${first}, $${first + 1}::bigint`;
-    return ifThere
+    return ifThere && kind !== 'account'
       ? `${record} from ${KINDS[kind].table} r where r.account_id = $1 and r.id = $${first + 1}::bigint`
       : record;
   });
-  const keeping = kept ? `with ${keepAnswer(values.push(kept.key, kept.answer) - 1)} ` : '';
   return CompiledQuery.raw(
-    `${keeping}insert into audit_records (account_id, actor, door, operation, request_id, record_kind, record_id)
+    `${head}
     ${records.join(' union all ')}
     returning 1`,
     values,

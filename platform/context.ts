@@ -98,5 +98,5 @@ export interface OperationContext {
    * Records what this call wrote; every write names at least one record. `ifThere`: of a record with a new id, which the database
    * may not have written.
    */
-  audit(kind: Kind, id: number, ifThere?: boolean): void;
+  audit(kind: Kind | 'account', id: number, ifThere?: boolean): void;
 }

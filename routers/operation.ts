@@ -29,6 +29,8 @@ export interface OperationMeta {
   oauthWrite: boolean;
   /** A write that replaces what was there, rather than adding to it. */
   destructive: boolean;
+  /** The text parameter that REST also takes as a body of its own, `application/x-ndjson`. */
+  lines?: string | undefined;
   /** A creation that answers the record there is, with the header `X-Existing: true`, where its natural key is known. W-03 */
   existing: boolean;
   input: z.ZodObject;
@@ -103,7 +105,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   spec: OperationSpec<Shape, Output>,
 ): Procedure {
   const { title, description, rest, alias, scope, output } = spec;
-  const { oauthWrite = false, destructive = false, existing = false } = spec;
+  const { oauthWrite = false, destructive = false, existing = false, lines } = spec;
   const input = inputSchema(spec.input);
   const execution = executionOf(spec, input);
   const sealed = sealer(output);
@@ -144,6 +146,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     oauthWrite,
     destructive,
     existing,
+    lines,
     input,
     output,
     procedure,

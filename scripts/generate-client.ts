@@ -176,7 +176,8 @@ function typeOf(schema: JsonSchema, indent: string, rewrite: Rewrite): string {
 function objectType(schema: JsonSchema, indent: string, rewrite: Rewrite): string {
   const { properties = {}, required = [], additionalProperties: rest, propertyNames: names } = schema;
   const deeper = `${indent}  `;
-  if (typeof rest === 'object' && Object.keys(rest).length > 0) {
+  if (typeof rest === 'object' && Object.keys(rest).length === 0) return 'Record<string, unknown>';
+  if (typeof rest === 'object') {
     const key = typeof names === 'object' && names.enum ? union(names.enum.map(literal)) : 'string';
     const record = `Record<${key}, ${typeOf(rest, indent, rewrite)}>`;
     return key === 'string' || required.length > 0 ? record : `Partial<${record}>`;

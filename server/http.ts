@@ -198,7 +198,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
 
   if (service.metrics && options.metricsToken) addMetrics(app, service.metrics, options.metricsToken, options);
   addFileRoutes(app, service);
-  addRestRoutes(app, service);
+  await addRestRoutes(app, service);
   addDocs(app, { baseUrl: options.baseUrl, contact: options.apiContact });
   addTrpcRoutes(app, service);
   await addOAuthRoutes(app, service, options.oauth);

@@ -2938,6 +2938,34 @@ export interface AccountGetOutput {
   };
 }
 
+/** Input of `imports.create`. */
+export interface ImportsCreateInput {
+  /** Cada uno con coleccion, ref y sus campos */
+  registros?: Array<Record<string, unknown>>;
+  /** O bien las líneas de un fichero (NDJSON) */
+  lineas?: string;
+}
+
+/** Output of `imports.create`. */
+export interface ImportsCreateOutput {
+  nuevos: number;
+  cambiados: number;
+  iguales: number;
+  /** Por colección y ref */
+  ids: Record<string, Record<string, string>>;
+}
+
+/** Input of `records.find`. */
+export interface RecordsFindInput {
+  /** Como en el fichero de empresa */
+  coleccion: 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria';
+  /** La clave propia */
+  ref: string;
+}
+
+/** Output of `records.find`. */
+export type RecordsFindOutput = string;
+
 /** Every operation of the service, as `client.<resource>.<verb>(input, options)`. */
 export interface AlbaranClient {
   funnels: {
@@ -3464,6 +3492,22 @@ export interface AlbaranClient {
      */
     get: Read<AccountGetInput, AccountGetOutput>;
   };
+  imports: {
+    /**
+     * Importar datos. Crea o actualiza registros del formato de fichero de empresa por su ref, todos o ninguno, y da sus ids. Un campo que falta toma su valor por omisión. Para un solo registro usa su propia herramienta.
+     *
+     * `POST /api/v1/imports`; permiso `svc.write`
+     */
+    create: Write<ImportsCreateInput, ImportsCreateOutput>;
+  };
+  records: {
+    /**
+     * Buscar por referencia. El id del registro con esa ref, la clave propia con que se importó.
+     *
+     * `GET /api/v1/records/{coleccion}/{ref}`; permiso `svc.read`
+     */
+    find: Read<RecordsFindInput, RecordsFindOutput>;
+  };
 }
 
 /** How each method is made. */
@@ -3502,4 +3546,6 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   dueDates: { list: 'pages' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
+  imports: { create: 'write' },
+  records: { find: 'read' },
 };

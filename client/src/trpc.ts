@@ -563,6 +563,22 @@ export type Procedures = {
      */
     get: Query<types.AccountGetInput | undefined, types.AccountGetOutput>;
   };
+  imports: {
+    /**
+     * Importar datos. Crea o actualiza registros del formato de fichero de empresa por su ref, todos o ninguno, y da sus ids. Un campo que falta toma su valor por omisión. Para un solo registro usa su propia herramienta.
+     *
+     * `POST /api/v1/imports`; permiso `svc.write`
+     */
+    create: Mutation<types.ImportsCreateInput | undefined, types.ImportsCreateOutput>;
+  };
+  records: {
+    /**
+     * Buscar por referencia. El id del registro con esa ref, la clave propia con que se importó.
+     *
+     * `GET /api/v1/records/{coleccion}/{ref}`; permiso `svc.read`
+     */
+    find: Query<types.RecordsFindInput, types.RecordsFindOutput>;
+  };
 };
 
 /** The service's router: `createTRPCClient<AppRouter>`, `inferRouterInputs<AppRouter>`. Its transformer is superjson. */

@@ -53,10 +53,12 @@ test.each(operations.filter(({ write }) => !write).map((operation) => [operation
     ] as const) {
       if (name in question) question[name] = (await demo.get(path, { por_pagina: 1 })).body.data[list][0][name];
     }
+    if ('ref' in question) Object.assign(question, { coleccion: 'clientes', ref: 'cli-1' });
     const { status, body } = await demo.alias(operation.alias, question);
     expect([status, body.errorMsg]).toEqual([200, '']);
     const lists = listsIn(body.data);
-    expect(JSON.stringify(body.data).length).toBeGreaterThan(60);
+    // An id alone has 25 characters.
+    expect(JSON.stringify(body.data).length).toBeGreaterThan('ref' in question ? 24 : 60);
     if (lists.length > 0) expect(Math.max(...lists.map(({ length }) => length))).toBeGreaterThan(0);
   },
 );

@@ -660,7 +660,9 @@ describe('[MCP-04] every tool', () => {
     expect(inputSchema.type).toBe('object');
     expect(outputSchema?.type).toBe('object');
     const objects = objectsOf(inputSchema);
-    expect(objects.filter(({ additionalProperties }) => additionalProperties !== false)).toEqual([]);
+    // The records of an account file have the fields of their collection, which only the import knows.
+    const open = operation.path === 'imports.create' ? 1 : 0;
+    expect(objects.filter(({ additionalProperties }) => additionalProperties !== false)).toHaveLength(open);
     for (const { properties } of objects) {
       for (const [argument, schema] of Object.entries(properties ?? {})) {
         expect(schema, argument).toSatisfy(({ type, anyOf, enum: values }) => type ?? anyOf ?? values);

@@ -55,6 +55,7 @@ export const exampleRecords: readonly FileRecord[] = [
     fecha_fin: '2026-03-06',
     autorizada: true,
   },
+  { coleccion: 'clientes', ref: 'cli-1', id: 1902, nombre_fiscal: 'Café Sol' },
   {
     coleccion: 'clientes',
     ref: 'bar',
@@ -500,6 +501,19 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'estimates.get': { presupuestoId: 3401 },
   'estimates.listAttachments': { presupuestoId: 3401 },
   'salesReport.get': { ...dates, agrupar: 'familia' },
+  'imports.create': {
+    registros: [
+      { coleccion: 'familias', ref: 'tienda', titulo: 'Tienda' },
+      {
+        coleccion: 'articulos',
+        ref: 'tienda-7',
+        descripcion: 'Taza',
+        familia: 'tienda',
+        precios: [{ tarifa: 1, precio: 8 }],
+      },
+    ],
+  },
+  'records.find': { coleccion: 'clientes', ref: 'cli-1' },
   'recurrings.list': { busqueda: 'mantenimiento', clienteId: 1901, vigentes: true, ...pages },
   'recurrings.get': { recurrenteId: 3601 },
   'recurrings.update': {

@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const BELOW: Record<string, readonly string[]> = {
   server: ['bridges', 'routers', 'account-file', 'lifecycle', 'figures', 'entities', 'platform'],
   bridges: ['routers', 'platform'],
-  routers: ['figures', 'entities', 'platform'],
+  routers: ['account-file', 'figures', 'entities', 'platform'],
   'account-file': ['figures', 'entities', 'platform'],
   lifecycle: ['figures', 'entities', 'platform'],
   figures: ['entities', 'platform'],

@@ -178,6 +178,11 @@ class Writer {
         detalles: [{ cantidad: 1, descripcion: 'Limpieza', importe_unitario: this.#cents(), iva: 21 }],
       },
     }),
+    'imports.create': (mark) => {
+      const id = this.#random.pick(CLIENTS);
+      const registros = [{ coleccion: 'clientes', ref: `c${id}`, nombre_fiscal: `Cliente ${mark}` }];
+      return { changes: { table: 'clients', id }, input: { registros } };
+    },
     'recurrings.update': (mark) => {
       const id = this.#random.pick(RECURRINGS);
       return {

@@ -10,6 +10,25 @@ const numberedByYear = (table: string) => ({
 /** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
 export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', estimate: 'P' } as const;
 
+/** What a document keeps of its client, as it was when the document was issued. W-06 */
+export const PARTY_COLUMNS = [
+  'legal_name',
+  'tax_id',
+  'email',
+  'address',
+  'postal_code',
+  'city',
+  'province',
+  'country',
+] as const;
+
+/** SQL for what a document that is issued now keeps of its client, the row `client`. */
+export const partyOf = (client: string) =>
+  `jsonb_build_object(${PARTY_COLUMNS.map((column) => `'${column}', ${client}.${column}`).join(', ')})`;
+
+/** Null in documents that an earlier version wrote: they show the client as it is. */
+const party = () => p.json<Record<(typeof PARTY_COLUMNS)[number], string>>().nullable();
+
 export const Estimate = defineEntity({
   name: 'Estimate',
   tableName: 'estimates',
@@ -26,6 +45,7 @@ export const Estimate = defineEntity({
     date: date(),
     concept: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     search: p.text(),
   },
 });
@@ -128,6 +148,7 @@ export const DeliveryNote = defineEntity({
     concept: p.text().default(''),
     remarks: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
     /** The renewal date that the note was issued for; a cycle has at most one note. Imported notes may lack it. */
@@ -168,6 +189,7 @@ export const Invoice = defineEntity({
     concept: p.text().default(''),
     remarks: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     projectId: bigint().nullable(),
     promoCode: p.text().nullable(),
     search: p.text(),

@@ -1,8 +1,10 @@
 // Estimates with attachments, recurring services, delivery notes with stock movements, and invoices.
 import { z } from 'zod';
+import { type PARTY_COLUMNS, partyOf } from '../../entities/sales.ts';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
 import {
+  blankableText,
   choice,
   date,
   type Field,
@@ -10,6 +12,7 @@ import {
   freeText,
   instant,
   keptDates,
+  optional,
   optionalDate,
   optionalDecimal,
   optionalInnerReference,
@@ -18,7 +21,9 @@ import {
   optionalWhole,
   optionalWholes,
   product,
+  type Row,
   reference,
+  requiredText,
   text,
   wholeNumber,
 } from '../fields.ts';
@@ -26,6 +31,42 @@ import { products } from './catalogue.ts';
 import { dueDates, lines } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
+
+const PARTY = {
+  nombre_fiscal: 'legal_name',
+  cif: 'tax_id',
+  email: 'email',
+  direccion: 'address',
+  cp: 'postal_code',
+  poblacion: 'city',
+  provincia: 'province',
+  pais: 'country',
+} as const satisfies Record<string, (typeof PARTY_COLUMNS)[number]>;
+
+const { nombre_fiscal, ...mayBeBlank } = PARTY;
+const partySchema = z.strictObject({
+  nombre_fiscal: requiredText(),
+  ...Object.fromEntries(Object.keys(mayBeBlank).map((name) => [name, blankableText()])),
+});
+
+const clientNow = (row: string) =>
+  `(select ${partyOf('c')} from clients c where c.account_id = $1 and c.id = ${row}.client_id)`;
+
+/** The client as it was when the document was issued, where it was otherwise than it is. W-06 */
+const issuedParty: Field<Row | null> = {
+  schema: optional(partySchema),
+  columns: ['party'],
+  follows: { party: clientNow('n') },
+  select: { party: `nullif(t.party, ${clientNow('t')})` },
+  write(value, row) {
+    row.party = value && Object.fromEntries(Object.entries(PARTY).map(([name, column]) => [column, value[name] ?? '']));
+  },
+  read({ party }) {
+    if (typeof party !== 'object' || party === null) return null;
+    const kept = new Map<string, unknown>(Object.entries(party));
+    return Object.fromEntries(Object.entries(PARTY).map(([name, column]) => [name, kept.get(column) || null]));
+  },
+};
 
 export const estimates = collection(
   'presupuestos',
@@ -35,6 +76,7 @@ export const estimates = collection(
     fecha: date('date'),
     concepto: optionalText('concept', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
   },
   {
     children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
@@ -126,6 +168,7 @@ export const deliveryNotes = collection(
     concepto: optionalText('concept', ''),
     observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
     proyecto: optionalReference(projects, 'project_id'),
     recurrente: optionalReference(recurrings, 'recurring_id'),
     ciclo_recurrente: optionalDate('recurring_cycle'),
@@ -165,6 +208,7 @@ export const invoices = collection(
     concepto: optionalText('concept', ''),
     observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
     proyecto: optionalReference(projects, 'project_id'),
     promo_code: optionalText('promo_code'),
   },

@@ -7,7 +7,7 @@ import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { nextNumber, refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { insertLines, nextId } from '../shared/documents/insert-document.ts';
-import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
+import { partyNow, refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { amountInput, isoDate } from '../shared/schemas.ts';
@@ -69,11 +69,11 @@ export const createInvoice = operation({
     const [, , , , { rows: sums }] = await Promise.all([
       taken,
       sql`insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
-          promo_code, search)
+          promo_code, search, party)
         select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${pedido?.detalles_operacion ?? ''},
           ${billed?.id ?? notes?.client}, ${projectId}::bigint, ${pedido?.promo_code || null},
-          concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
-        from ${numbered}
+          concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, '')), ${partyNow}
+        from ${numbered} join clients c on c.account_id = ${accountId} and c.id = ${billed?.id ?? notes?.client}
         returning id`.execute(db),
       lines &&
         insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, projectId, now }),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { operation } from '../operation.ts';
-import { documentHeader, foundIn } from '../shared/documents/sale-document.ts';
+import { documentHeader, foundIn, issuedParty } from '../shared/documents/sale-document.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -52,6 +52,7 @@ export const listEstimates = operation({
         )
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
         .select(estimates.columns)
+        .select(issuedParty)
         .select(['l.base', 'l.line_count'])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),

@@ -259,6 +259,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     fecha: date(),
     cliente: named('clientes'),
     ...maybe({ numero: pick([`${letter}2026-000${index + 1}`, `${index} ${text()}`]), concepto: text() }),
+    ...maybe({ contraparte: { nombre_fiscal: text(), ...maybe({ cif: text(), email: text(), direccion: text() }) } }),
   });
   add('presupuestos', (index) => ({ ...sale('P', index), lineas: lines(true) }));
   add('adjuntos', () => ({

@@ -213,6 +213,7 @@ export const SAMPLE: readonly FileRecord[] = [
     fecha: '2026-01-02',
     concepto: 'Obra',
     cliente: 'bar',
+    contraparte: { nombre_fiscal: 'Bar Viejo', cif: 'B0', direccion: 'Ronda, 5' },
     lineas: [{ ...line, ref: 'l1', descuento: 10, iva: 10, proyecto: 'nave' }, line],
   },
   {

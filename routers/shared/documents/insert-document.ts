@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../platform/database.ts';
 import { nextNumber } from './document-number.ts';
+import { partyNow } from './sale-document.ts';
 import { lineRows, type ResolvedLine } from './sale-lines.ts';
 
 /** Where lines go, and which column names their document. */
@@ -127,11 +128,11 @@ export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise
   await Promise.all([
     taken,
     sql`insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
-        recurring_cycle, promo_code, reviewed)
+        recurring_cycle, promo_code, reviewed, party)
       select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
         ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
-        ${recurringCycle ?? null}::date, ${promoCode || null}, true
-      from ${numbered}
+        ${recurringCycle ?? null}::date, ${promoCode || null}, true, ${partyNow}
+      from ${numbered} join clients c on c.account_id = ${accountId} and c.id = ${clientId}
       returning id`.execute(db),
     insertLines(db, { ...note, table: 'delivery_notes' }),
   ]);

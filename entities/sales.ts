@@ -29,6 +29,8 @@ export const partyOf = (client: string) =>
 /** Null in documents that an earlier version wrote: they show the client as it is. */
 const party = () => p.json<Record<(typeof PARTY_COLUMNS)[number], string>>().nullable();
 
+export const ESTIMATE_STATES = ['pending', 'accepted', 'rejected'] as const;
+
 export const Estimate = defineEntity({
   name: 'Estimate',
   tableName: 'estimates',
@@ -47,6 +49,11 @@ export const Estimate = defineEntity({
     clientId: bigint(),
     party: party(),
     search: p.text(),
+    state: p.enum(ESTIMATE_STATES).columnType('text').default('pending'),
+    validUntil: date().nullable(),
+    remarks: p.text().default(''),
+    promoCode: p.text().nullable(),
+    projectId: bigint().nullable(),
   },
 });
 
@@ -167,8 +174,9 @@ export const DeliveryNoteLine = defineEntity({
     indexOn('delivery_note_lines', 'delivery_note', 'delivery_note_id, position'),
     indexOn('delivery_note_lines', 'project', 'project_id', 'project_id is not null'),
     indexOn('delivery_note_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
+    indexOn('delivery_note_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
-  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint() },
+  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint(), estimateLineId: bigint().nullable() },
 });
 
 export const Invoice = defineEntity({
@@ -207,12 +215,15 @@ export const InvoiceLine = defineEntity({
     indexOn('invoice_lines', 'project', 'project_id', 'project_id is not null'),
     indexOn('invoice_lines', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
     indexOn('invoice_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
+    indexOn('invoice_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
   properties: {
     ...line('invoice_lines'),
     invoiceId: bigint(),
     fromDeliveryNote: p.boolean().default(false),
     deliveryNoteId: bigint().nullable(),
+    /** Of a line that was converted by itself: one that a delivery note brought is its line's. */
+    estimateLineId: bigint().nullable(),
   },
 });
 

@@ -8,6 +8,7 @@ import {
   choice,
   date,
   type Field,
+  type Fields,
   flag,
   freeText,
   instant,
@@ -23,6 +24,7 @@ import {
   product,
   type Row,
   reference,
+  refText,
   requiredText,
   text,
   wholeNumber,
@@ -75,13 +77,38 @@ export const estimates = collection(
     numero: optionalText('number'),
     fecha: date('date'),
     concepto: optionalText('concept', ''),
+    observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
     contraparte: issuedParty,
+    proyecto: optionalReference(projects, 'project_id'),
+    promo_code: optionalText('promo_code'),
+    estado: choice('state', { pendiente: 'pending', aceptado: 'accepted', rechazado: 'rejected' }, 'pendiente'),
+    valido_hasta: optionalDate('valid_until'),
   },
   {
     children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
   },
 );
+
+/** The line of an estimate that a line was converted from. The estimate itself is not stored: it is the line's. W-04 */
+const converted: Fields = {
+  presupuesto: {
+    schema: optional(refText()),
+    columns: [],
+    names: { collection: estimates },
+    select: {
+      estimate: `(select coalesce(e.ref, '@' || e.id) from estimate_lines l
+        join estimates e on e.account_id = $1 and e.id = l.estimate_id where l.account_id = $1 and l.id = t.estimate_line_id)`,
+    },
+    write(value, _row, { record, wrong, idNamedBy }, name) {
+      if (value === null) return;
+      if (record.linea_presupuesto === null) wrong('linea_presupuesto', 'falta: va con presupuesto');
+      else idNamedBy(name);
+    },
+    read: ({ estimate }) => estimate,
+  },
+  linea_presupuesto: optionalInnerReference(estimates, 'lineas', 'presupuesto', 'estimate_line_id'),
+};
 
 /** Maximum size of an attachment in bytes. FAIR-03 */
 const LARGEST_CONTENT = 20 * 1024 ** 2;
@@ -176,7 +203,7 @@ export const deliveryNotes = collection(
     revisado: flag('reviewed', true),
   },
   {
-    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) },
+    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', converted) },
     check({ recurrente, ciclo_recurrente }, wrong) {
       if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
     },
@@ -217,6 +244,7 @@ export const invoices = collection(
       lineas: lines('invoice_lines', 'invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),
         albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
+        ...converted,
       }),
       vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
     },

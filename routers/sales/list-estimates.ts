@@ -1,19 +1,12 @@
 import { sql } from 'kysely';
 import { operation } from '../operation.ts';
-import { documentHeader, foundIn, issuedParty } from '../shared/documents/sale-document.ts';
+import { foundIn, issuedParty } from '../shared/documents/sale-document.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
-import { always, idOf, shape, wholeOf } from '../shared/shape.ts';
-
-/** An estimate without its lines. EST-01 */
-export const estimateHeader = {
-  tipo: always('presupuesto'),
-  presupuestoId: idOf('estimate', 'd.id'),
-  ...documentHeader,
-  num_lineas: wholeOf('line_count'),
-};
+import { shape } from '../shared/shape.ts';
+import { estimateHeader } from './estimate.ts';
 
 const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader));
 

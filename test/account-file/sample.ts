@@ -214,6 +214,10 @@ export const SAMPLE: readonly FileRecord[] = [
     concepto: 'Obra',
     cliente: 'bar',
     contraparte: { nombre_fiscal: 'Bar Viejo', cif: 'B0', direccion: 'Ronda, 5' },
+    observaciones: '<p>Sin obra</p>\n',
+    promo_code: 'X0',
+    estado: 'rechazado',
+    valido_hasta: '2026-02-02',
     lineas: [{ ...line, ref: 'l1', descuento: 10, iva: 10, proyecto: 'nave' }, line],
   },
   {
@@ -255,7 +259,16 @@ export const SAMPLE: readonly FileRecord[] = [
     promo_code: 'X1',
     revisado: false,
     lineas: [
-      { ...line, ref: 'l1', articulo: 'hilo', variacion: 'rojo', formato: 'b', cantidad_base_real: 198.5 },
+      {
+        ...line,
+        ref: 'l1',
+        articulo: 'hilo',
+        variacion: 'rojo',
+        formato: 'b',
+        cantidad_base_real: 198.5,
+        presupuesto: 'p1',
+        linea_presupuesto: 'l1',
+      },
       { ...line, articulo: 'grua', startDate: '2026-01-16', endDate: '2026-01-18', descripcion_ampliada: 'Con pluma' },
     ],
   },

@@ -486,6 +486,38 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'estimates.list': { ...dates, clienteId: 1901, busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
+  'estimates.create': {
+    cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
+    pedido: { obra: 'Boda', detalles_operacion: '<b>Con montaje</b>', promo_code: 'MARZO' },
+    detalles: [
+      {
+        cantidad: 2,
+        descripcion: 'Sillas',
+        importe_unitario: 40,
+        iva: 21,
+        descuento: 10,
+        articulo_fk: 2201,
+        variacion_articulo_fk: 2211,
+        formatoId: 2221,
+        cantidad_base_real: 7.5,
+      },
+      { cantidad: 1, articulo_fk: 2202, startDate: '2026-06-01', endDate: '2026-06-03' },
+    ],
+    valido_hasta: '2026-04-30',
+  },
+  'estimates.answer': { presupuestoId: 3401, estado: 'aceptado' },
+  'estimates.convert': {
+    presupuestoId: 3401,
+    destino: 'factura',
+    lineas: [{ lineaId: 3411, cantidad: 0.01 }],
+    vencimientos: [{ fecha: '2026-03-31', importe: 0.61 }],
+  },
+  'estimates.attach': {
+    presupuestoId: 3401,
+    nombre: 'detalle.txt',
+    tipo_mime: 'text/plain',
+    contenido: 'ZGV0YWxsZQ==',
+  },
   'estimates.listAttachments': { presupuestoId: 3401 },
   'salesReport.get': { ...dates, agrupar: 'familia' },
   'recurrings.create': {

@@ -51,7 +51,7 @@ export const documentHeader = {
   base_imponible: decimalOf('base'),
 };
 
-/** What delivery notes and invoices say of themselves where they are read whole. W-05 */
+/** What documents say of themselves where they are read whole. W-05 */
 export const documentDetails = {
   observaciones: textOf('d.remarks'),
   promo_code: textOf('d.promo_code'),

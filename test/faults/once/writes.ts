@@ -29,6 +29,8 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
+  'estimates.create': { table: 'estimates', column: 'concept', kind: 'estimate' },
+  'estimates.attach': { table: 'attachments', column: 'name', kind: 'attachment' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
@@ -49,6 +51,7 @@ const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
 const TASKS = [9401, 9402, 9403, 9404];
+const ESTIMATES = [9601, 9602, 9603, 9604];
 const SHARED = 5;
 
 /** The company of the examples, with records that all writers change. */
@@ -69,6 +72,14 @@ export const records: readonly FileRecord[] = [
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
   ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
+  ...ESTIMATES.map((id) => ({
+    coleccion: 'presupuestos',
+    ref: `e${id}`,
+    id,
+    fecha: '2026-02-01',
+    cliente: 'bar',
+    lineas: [{ ref: 'l', id: id + 100, descripcion: 'Línea', cantidad: 1_000_000, importe_unitario: 0.5 }],
+  })),
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -161,6 +172,29 @@ class Writer {
       ];
       return { input: { cliente, pedido, detalles, vencimientos } };
     },
+    'estimates.create': (mark, shared) => ({
+      input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
+    }),
+    // Only the audit says that these were done: the same answer changes nothing, and what is converted has the estimate's texts.
+    'estimates.answer': () => ({
+      input: {
+        presupuestoId: String(this.#random.pick(ESTIMATES)),
+        estado: this.#random.pick(['aceptado', 'rechazado', 'pendiente']),
+      },
+    }),
+    'estimates.convert': () => {
+      const id = this.#random.pick(ESTIMATES);
+      return {
+        input: {
+          presupuestoId: String(id),
+          destino: this.#random.pick(['albaran', 'factura']),
+          lineas: [{ lineaId: String(id + 100), cantidad: this.#cents() }],
+        },
+      };
+    },
+    'estimates.attach': (mark) => ({
+      input: { presupuestoId: '3401', nombre: mark, tipo_mime: 'text/plain', contenido: 'ZGV0YWxsZQ==' },
+    }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),

@@ -53,6 +53,8 @@ test('[EST-01] the header of each, as the estimate itself shows it', async () =>
         concepto: 'Reforma del baño',
         contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Café Nilo', cif: 'B1', email: 'c@nilo.es' },
         base_imponible: 67.1,
+        estado: 'pendiente',
+        valido_hasta: null,
         num_lineas: 2,
       },
     ],

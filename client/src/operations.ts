@@ -849,6 +849,8 @@ export interface EstimatesListInput {
   fecha_fin?: string;
   /** Solo los de este cliente */
   clienteId?: string | number;
+  /** Número exacto */
+  numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
   /**
@@ -865,6 +867,7 @@ export interface EstimatesListInput {
 
 /** Output of `estimates.list`. */
 export interface EstimatesListOutput {
+  suma_base: number;
   total_presupuestos: number;
   pagina: number;
   por_pagina: number;

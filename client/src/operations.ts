@@ -3009,7 +3009,7 @@ export interface AlbaranClient {
      */
     get: Read<EstimatesGetInput, EstimatesGetOutput>;
     /**
-     * Crear presupuesto. Crea un presupuesto numerado, pendiente de respuesta; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
      *
      * `POST /api/v1/estimates`; permiso `svc.write`
      */

@@ -184,7 +184,7 @@ export const exampleRecords: readonly FileRecord[] = [
     coleccion: 'presupuestos',
     ref: 'pr1',
     id: 3401,
-    numero: 'P2026-0001',
+    numero: '1',
     fecha: '2026-02-03',
     concepto: 'Terraza',
     cliente: 'bar',
@@ -485,7 +485,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       },
     },
   },
-  'estimates.list': { ...dates, clienteId: 1901, numero: 'P2026-0001', busqueda: 'terraza', ...pages },
+  'estimates.list': { ...dates, clienteId: 1901, numero: '1', busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
   'estimates.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },

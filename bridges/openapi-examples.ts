@@ -215,6 +215,7 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
     lineas: [{ lineaId: id('estimateLine'), cantidad: 2 }],
   }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
+  'recurrings.renew': (id) => ({ recurrenteId: id('recurring'), accion: 'emitir' }),
   'recurrings.create': () => ({
     cliente: CLIENT,
     pedido: { obra: 'Mantenimiento eléctrico anual' },

@@ -25,9 +25,9 @@ export interface DateRange {
 
 /**
  * The lines that count as sales or as purchases, by header date: all lines of delivery notes, and the invoice lines that do not
- * come from a delivery note (those were counted with the note). A query with `project_id`, `product_id`, `amount` (without VAT),
- * `date`, `party_id` (client or supplier), `note_id` and `invoice_id` (one of the two is null). `only` is an extra condition on
- * the line, alias `l`. PRJ-01
+ * come from a delivery note (those were counted with the note). A query with `line_id`, `description`, `project_id`, `product_id`,
+ * `amount` (without VAT), `date` and `number` of the document, `party_id` (client or supplier), `note_id` and `invoice_id` (one of the
+ * two is null). `only` is an extra condition on the line, alias `l`. PRJ-01
  */
 export function countedLines(
   kind: 'sales' | 'purchases',
@@ -37,7 +37,8 @@ export function countedLines(
   const { party, notes, invoices } = kind === 'sales' ? SALES : PURCHASES;
   const within = sql`h.date between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`;
   const lines = ({ headers, lines, parent }: typeof notes, document: RawBuilder<unknown>) => sql`
-    select l.project_id, l.product_id, l.amount, h.date, h.${sql.ref(party)} as party_id, ${document}
+    select l.id as line_id, l.description, l.project_id, l.product_id, l.amount, h.date, h.number,
+      h.${sql.ref(party)} as party_id, ${document}
     from ${sql.table(lines)} l
     join ${sql.table(headers)} h on h.account_id = ${accountId} and h.id = l.${sql.ref(parent)}
     where l.account_id = ${accountId} and ${within} ${only}`;

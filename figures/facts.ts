@@ -23,7 +23,8 @@ export interface Facts {
 /**
  * CTEs of a statement. The last is `facts`: `project_id`, `day`, `sales`, `purchases`, `seconds`, `staff` and `machines`; amounts
  * that a row does not have are null. `staff` and `machines` are the hourly cost times seconds, so 3,600 times the cost. Invoice
- * lines from a delivery note are left out: the note counts. PRJ-01, PRJ-02
+ * lines from a delivery note are left out: the note counts. `worked` has each entry with its `day`, `machine_id` and `seconds`.
+ * PRJ-01, PRJ-02
  */
 export function economicFacts({ accountId, timeZone, range = {}, lines, entries, always }: Facts): RawBuilder<unknown> {
   return sql`

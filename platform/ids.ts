@@ -46,6 +46,8 @@ export const KINDS = {
   treasuryAccount: { code: 38, table: 'treasury_accounts' },
   treasuryMovement: { code: 39, table: 'treasury_movements' },
   stockMovement: { code: 40, table: 'stock_movements' },
+  purchaseDeliveryNoteLine: { code: 41, table: 'purchase_delivery_note_lines' },
+  purchaseInvoiceLine: { code: 42, table: 'purchase_invoice_lines' },
 } as const;
 
 /** A kind of record. */

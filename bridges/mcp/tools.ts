@@ -43,6 +43,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   product: 'consultar_productos',
   project: 'consultar_proyectos',
   projectState: 'listar_estados_proyecto',
+  recurring: 'consultar_recurrentes',
   stage: 'listar_funnels',
   supplier: 'consultar_proveedores',
   task: 'consultar_tareas',
@@ -120,8 +121,7 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
   if (operation.write) {
     properties[IDEMPOTENCY_ARGUMENT] = {
       type: 'string',
-      maxLength: 255,
-      description: 'Clave propia: repetir la llamada con ella da la primera respuesta, sin escribir otra vez',
+      description: 'Clave propia: con la misma, repetir no escribe otra vez',
     };
   }
   const closed = JSON.stringify({ type: 'object', properties, required, additionalProperties: false });

@@ -982,16 +982,16 @@ export interface EstimatesCreateInput {
     /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Primer día de la reserva */
-    startDate?: string;
-    /** Último día de la reserva */
-    endDate?: string;
     /** Formato comercial del artículo */
     formatoId?: string | number;
     /** Cantidad real en unidad base, en formatos de peso variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
   }>;
   /** Último día en que vale */
   valido_hasta?: string;
@@ -1255,16 +1255,16 @@ export interface DeliveryNotesCreateInput {
     /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Primer día de la reserva */
-    startDate?: string;
-    /** Último día de la reserva */
-    endDate?: string;
     /** Formato comercial del artículo */
     formatoId?: string | number;
     /** Cantidad real en unidad base, en formatos de peso variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
   }>;
 }
 
@@ -1429,16 +1429,16 @@ export interface InvoicesCreateInput {
     /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Primer día de la reserva */
-    startDate?: string;
-    /** Último día de la reserva */
-    endDate?: string;
     /** Formato comercial del artículo */
     formatoId?: string | number;
     /** Cantidad real en unidad base, en formatos de peso variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
   }>;
   /** Albaranes, o bien detalles */
   albaranes?: Array<string | number>;
@@ -1451,6 +1451,94 @@ export interface InvoicesCreateInput {
 
 /** Output of `invoices.create`. */
 export type InvoicesCreateOutput = string;
+
+/** Input of `recurrings.list`. */
+export interface RecurringsListInput {
+  /** Texto en la descripción o en el cliente */
+  busqueda?: string;
+  /** Solo los de este cliente */
+  clienteId?: string | number;
+  /** true: sin caducar; false: caducados */
+  vigentes?: boolean;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+}
+
+/** Output of `recurrings.list`. */
+export interface RecurringsListOutput {
+  total_recurrentes: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  recurrentes: Array<{
+    recurrenteId: string;
+    descripcion: string;
+    periodicidad: string;
+    periodicidad_dias: number;
+    importe_por_renovacion: number;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+    };
+    fecha_inicio: string | null;
+    fecha_caducidad: string | null;
+    proxima_renovacion: string | null;
+    pendientes: number;
+  }>;
+}
+
+/** Input of `recurrings.get`. */
+export interface RecurringsGetInput {
+  /** El servicio recurrente */
+  recurrenteId: string | number;
+}
+
+/** Output of `recurrings.get`. */
+export interface RecurringsGetOutput {
+  recurrente: {
+    recurrenteId: string;
+    descripcion: string;
+    periodicidad: string;
+    periodicidad_dias: number;
+    importe_por_renovacion: number;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+    };
+    fecha_creacion: string;
+    fecha_inicio: string | null;
+    fecha_caducidad: string | null;
+    ultima_facturacion: string | null;
+    meses_activos: number[] | null;
+    dia_ancla: number | null;
+    lineas: Array<{
+      descripcion: string;
+      cantidad: number;
+      importe_unitario: number;
+      descuento: number;
+      iva: number;
+      importe: number;
+      articuloId: string | null;
+      variacionId: string | null;
+      formatoId: string | null;
+      cantidad_base_real: number | null;
+      descripcion_ampliada: string | null;
+      startDate: string | null;
+      endDate: string | null;
+      proyectoId: string | null;
+    }>;
+    proxima_renovacion: string | null;
+    pendientes: number;
+  };
+}
 
 /** Input of `recurrings.create`. */
 export interface RecurringsCreateInput {
@@ -1472,6 +1560,14 @@ export interface RecurringsCreateInput {
   pedido: {
     /** Descripción de la recurrencia */
     obra: string;
+    periodicidad?: 'semanal' | 'quincenal' | 'mensual' | 'bimensual' | 'trimestral' | 'semestral' | 'anual';
+    /** Primer ciclo */
+    fecha_inicio?: string;
+    fecha_caducidad?: string;
+    /** Vacío: todos */
+    meses_activos?: number[];
+    /** Día del mes al que volver */
+    dia_ancla?: '' | number;
   };
   /** Líneas de un ciclo */
   detalles: Array<{
@@ -1485,11 +1581,107 @@ export interface RecurringsCreateInput {
     importe_unitario?: number;
     /** Porcentaje */
     iva?: number;
+    /** Porcentaje */
+    descuento?: number;
   }>;
 }
 
 /** Output of `recurrings.create`. */
 export type RecurringsCreateOutput = string;
+
+/** Input of `recurrings.update`. */
+export interface RecurringsUpdateInput {
+  /** El servicio recurrente */
+  recurrenteId: string | number;
+  datos: {
+    descripcion?: string;
+    periodicidad?: 'semanal' | 'quincenal' | 'mensual' | 'bimensual' | 'trimestral' | 'semestral' | 'anual';
+    /** Primer ciclo */
+    fecha_inicio?: string;
+    fecha_caducidad?: string;
+    /** Vacío: todos */
+    meses_activos?: number[];
+    /** Día del mes al que volver */
+    dia_ancla?: '' | number;
+    detalles?: Array<{
+      /** Unidades comerciales; negativa en una devolución */
+      cantidad: number;
+      /** Obligatoria si no hay artículo */
+      descripcion?: string;
+      /** Sin IVA, por unidad comercial; si falta, el del artículo */
+      importe_unitario?: number;
+      /** Porcentaje; si falta, el del artículo o 21 */
+      iva?: number;
+      /** Porcentaje */
+      descuento?: number;
+      /** Artículo del catálogo */
+      articulo_fk?: string | number;
+      /** Variación de ese artículo */
+      variacion_articulo_fk?: string | number;
+      descripcion_ampliada?: string;
+      /** Formato comercial del artículo */
+      formatoId?: string | number;
+      /** Cantidad real en unidad base, en formatos de peso variable */
+      cantidad_base_real?: number;
+      /** Si no es el del pedido */
+      proyectoId?: string | number;
+    }>;
+  };
+}
+
+/** Output of `recurrings.update`. */
+export interface RecurringsUpdateOutput {
+  recurrente: {
+    recurrenteId: string;
+    descripcion: string;
+    periodicidad: string;
+    periodicidad_dias: number;
+    importe_por_renovacion: number;
+    cliente: {
+      clienteId: string;
+      nombre_fiscal: string;
+    };
+    fecha_creacion: string;
+    fecha_inicio: string | null;
+    fecha_caducidad: string | null;
+    ultima_facturacion: string | null;
+    meses_activos: number[] | null;
+    dia_ancla: number | null;
+    lineas: Array<{
+      descripcion: string;
+      cantidad: number;
+      importe_unitario: number;
+      descuento: number;
+      iva: number;
+      importe: number;
+      articuloId: string | null;
+      variacionId: string | null;
+      formatoId: string | null;
+      cantidad_base_real: number | null;
+      descripcion_ampliada: string | null;
+      startDate: string | null;
+      endDate: string | null;
+      proyectoId: string | null;
+    }>;
+    proxima_renovacion: string | null;
+    pendientes: number;
+  };
+}
+
+/** Input of `recurrings.renew`. */
+export interface RecurringsRenewInput {
+  /** El servicio recurrente */
+  recurrenteId: string | number;
+  accion: 'emitir' | 'saltar';
+  /** Si falta, el primero vencido */
+  ciclo?: string;
+}
+
+/** Output of `recurrings.renew`. */
+export interface RecurringsRenewOutput {
+  ciclo: string;
+  albaranId: string | null;
+}
 
 /** Input of `recurrings.listNew`. */
 export interface RecurringsListNewInput {
@@ -2060,6 +2252,55 @@ export interface ProjectsTimesOutput {
     proyectoId: string | null;
     tareaId: string | null;
     observaciones: string | null;
+  }>;
+}
+
+/** Input of `projects.breakDown`. */
+export interface ProjectsBreakDownInput {
+  /** El proyecto */
+  proyectoId: string | number;
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo este */
+  concepto?: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 1000 como máximo
+   * @default 200
+   */
+  por_pagina?: number;
+}
+
+/** Output of `projects.breakDown`. */
+export interface ProjectsBreakDownOutput {
+  totales: {
+    ventas: number;
+    compras: number;
+    coste_personal: number;
+    coste_maquinaria: number;
+  };
+  total_lineas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  desglose: Array<{
+    concepto: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
+    fecha: string;
+    importe: number;
+    horas: number | null;
+    documento: {
+      tipo: 'albaran' | 'factura' | 'albaran_compra' | 'factura_compra';
+      id: string;
+      numero: string;
+    } | null;
+    lineaId: string | null;
+    descripcion: string;
   }>;
 }
 
@@ -3089,11 +3330,35 @@ export interface AlbaranClient {
   };
   recurrings: {
     /**
-     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy y queda pendiente, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
+     * Recurrentes. Servicios recurrentes, por descripción, con sus ciclos vencidos sin emitir y la próxima renovación. Da el recurrenteId. clienteId: de clients.list.
+     *
+     * `GET /api/v1/recurring-invoices`; permiso `svc.read`
+     */
+    list: PagedRead<RecurringsListInput, RecurringsListOutput>;
+    /**
+     * Recurrente. Un servicio recurrente con sus líneas. recurrenteId: de recurrings.list.
+     *
+     * `GET /api/v1/recurring-invoices/{recurrenteId}`; permiso `svc.read`
+     */
+    get: Read<RecurringsGetInput, RecurringsGetOutput>;
+    /**
+     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy o en fecha_inicio y espera a recurrings.renew, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
     create: Write<RecurringsCreateInput, RecurringsCreateOutput>;
+    /**
+     * Actualizar recurrente. Cambia los datos enviados; "" vacía una fecha o dia_ancla, y detalles sustituye todas las líneas. recurrenteId: de recurrings.list; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/recurring-invoices/{recurrenteId}`; permiso `svc.write`
+     */
+    update: Write<RecurringsUpdateInput, RecurringsUpdateOutput>;
+    /**
+     * Renovar recurrente. Emite como albarán de hoy un ciclo vencido, o lo salta para siempre. Cuántos hay, en recurrings.get. recurrenteId: de recurrings.list.
+     *
+     * `POST /api/v1/recurring-invoices/{recurrenteId}/renew`; permiso `svc.write`
+     */
+    renew: Write<RecurringsRenewInput, RecurringsRenewOutput>;
     /**
      * Recurrentes creados. Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
      *
@@ -3188,6 +3453,12 @@ export interface AlbaranClient {
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
      */
     times: PagedRead<ProjectsTimesInput, ProjectsTimesOutput>;
+    /**
+     * Desglose de un proyecto. De qué se componen ventas, compras y costes de un proyecto: cada línea de documento, el personal por meses y las máquinas. Explica por qué gana o pierde. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}/breakdown`; permiso `svc.read`
+     */
+    breakDown: PagedRead<ProjectsBreakDownInput, ProjectsBreakDownOutput>;
   };
   projectStates: {
     /**
@@ -3356,12 +3627,12 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write' },
-  recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
+  recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages' },
   purchaseDeliveryNotes: { list: 'pages' },
   purchasesReport: { get: 'read' },
-  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
+  projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages', breakDown: 'pages' },
   projectStates: { list: 'read' },
   resultsReport: { get: 'read' },
   tasks: { list: 'pages', create: 'write', update: 'write' },

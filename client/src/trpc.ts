@@ -307,11 +307,35 @@ export type Procedures = {
   };
   recurrings: {
     /**
-     * Crear recurrente. Crea un servicio recurrente anual para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy y queda pendiente, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
+     * Recurrentes. Servicios recurrentes, por descripción, con sus ciclos vencidos sin emitir y la próxima renovación. Da el recurrenteId. clienteId: de clients.list.
+     *
+     * `GET /api/v1/recurring-invoices`; permiso `svc.read`
+     */
+    list: Query<types.RecurringsListInput | undefined, types.RecurringsListOutput>;
+    /**
+     * Recurrente. Un servicio recurrente con sus líneas. recurrenteId: de recurrings.list.
+     *
+     * `GET /api/v1/recurring-invoices/{recurrenteId}`; permiso `svc.read`
+     */
+    get: Query<types.RecurringsGetInput, types.RecurringsGetOutput>;
+    /**
+     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy o en fecha_inicio y espera a recurrings.renew, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
     create: Mutation<types.RecurringsCreateInput, types.RecurringsCreateOutput>;
+    /**
+     * Actualizar recurrente. Cambia los datos enviados; "" vacía una fecha o dia_ancla, y detalles sustituye todas las líneas. recurrenteId: de recurrings.list; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `PUT /api/v1/recurring-invoices/{recurrenteId}`; permiso `svc.write`
+     */
+    update: Mutation<types.RecurringsUpdateInput, types.RecurringsUpdateOutput>;
+    /**
+     * Renovar recurrente. Emite como albarán de hoy un ciclo vencido, o lo salta para siempre. Cuántos hay, en recurrings.get. recurrenteId: de recurrings.list.
+     *
+     * `POST /api/v1/recurring-invoices/{recurrenteId}/renew`; permiso `svc.write`
+     */
+    renew: Mutation<types.RecurringsRenewInput, types.RecurringsRenewOutput>;
     /**
      * Recurrentes creados. Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
      *
@@ -406,6 +430,12 @@ export type Procedures = {
      * `GET /api/v1/projects/{proyectoId}/times`; permiso `svc.read`
      */
     times: Query<types.ProjectsTimesInput, types.ProjectsTimesOutput>;
+    /**
+     * Desglose de un proyecto. De qué se componen ventas, compras y costes de un proyecto: cada línea de documento, el personal por meses y las máquinas. Explica por qué gana o pierde. proyectoId: de projects.list.
+     *
+     * `GET /api/v1/projects/{proyectoId}/breakdown`; permiso `svc.read`
+     */
+    breakDown: Query<types.ProjectsBreakDownInput, types.ProjectsBreakDownOutput>;
   };
   projectStates: {
     /**

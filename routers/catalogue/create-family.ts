@@ -1,12 +1,9 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
+import { folded } from '../shared/folded.ts';
 import { sealedId } from '../shared/id.ts';
 import { text } from '../shared/schemas.ts';
-
-/** A title as it is compared: without case or accents, and with single spaces. */
-const folded = (title: RawBuilder<string>) => sql`
-  trim(regexp_replace(regexp_replace(lower(normalize(${title}, nfd) collate "und-x-icu"), '[\\u0300-\\u036f]', '', 'g'), '\\s+', ' ', 'g'))`;
 
 /** Creates a product family, or answers the one that has the title: then with `X-Existing: true`. W-03 */
 export const createFamily = operation({

@@ -43,7 +43,7 @@ const economicsBy = (ctes: RawBuilder<unknown>, columns: RawBuilder<unknown>, gr
  * EconomicsRow, a row for each project. Without dates they are those that are kept. PRJ-01, PRJ-02
  */
 export function projectEconomics(ids: RawBuilder<unknown>, range: EconomicsRange): RawBuilder<unknown> {
-  const { accountId, timeZone, from, to } = range;
+  const { accountId, from, to } = range;
   const wantedIds = sql`ids as materialized (${ids})`;
   if (from === undefined && to === undefined) {
     // One by one, by their keys: joined freely, all the projects there are would be read.
@@ -53,13 +53,24 @@ export function projectEconomics(ids: RawBuilder<unknown>, range: EconomicsRange
         select * from project_totals t where t.account_id = ${accountId} and t.project_id = i.id limit 1) t on true)`;
     return economicsBy(sql`${wantedIds}, ${facts}`, sql`project_id`, sql`project_id`);
   }
+  const always = sql`select id as project_id, null::date as day from ids`;
   // As a list, so that the projects' own indexes serve it whatever the planner knows of the tables.
-  const wanted = sql`(select array_agg(id) from ids)::bigint[]`;
+  const facts = projectFacts(sql`(select array_agg(id) from ids)::bigint[]`, range, always);
+  return economicsBy(sql`${wantedIds}, ${facts}`, sql`project_id`, sql`project_id`);
+}
+
+/** The facts of the projects in an array of ids: CTEs of a statement, as `economicFacts` has them. PRJ-01 */
+export function projectFacts(
+  wanted: RawBuilder<unknown>,
+  range: EconomicsRange,
+  always?: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const { accountId, timeZone, from, to } = range;
   const taskIds = sql`(select array_agg(id) from tasks
     where account_id = ${accountId} and project_id = any(${wanted}))::bigint[]`;
   const columns = sql`t.employee_id, t.machine_id, t.entry_at, t.exit_at, t.break_minutes`;
-  const facts = economicFacts({
-    ...{ accountId, timeZone: sql<string>`${timeZone}`, range: { from, to } },
+  return economicFacts({
+    ...{ accountId, timeZone: sql<string>`${timeZone}`, range: { from, to }, always },
     lines: sql`and l.project_id = any(${wanted})`,
     entries: sql`
       select t.project_id, ${columns} from time_entries t
@@ -69,9 +80,7 @@ export function projectEconomics(ids: RawBuilder<unknown>, range: EconomicsRange
       from tasks k join time_entries t on t.account_id = ${accountId} and t.task_id = k.id
       where k.account_id = ${accountId} and k.project_id = any(${wanted}) and t.task_id = any(${taskIds})
         and t.project_id is null and t.exit_at is not null ${enteredWithin(range)}`,
-    always: sql`select id as project_id, null::date as day from ids`,
   });
-  return economicsBy(sql`${wantedIds}, ${facts}`, sql`project_id`, sql`project_id`);
 }
 
 /** Narrows the time entries `t` to those entered in the range. FIC-01 */

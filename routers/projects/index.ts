@@ -1,3 +1,4 @@
+import { breakDownProject } from './break-down-project.ts';
 import { createProject } from './create-project.ts';
 import { createTask } from './create-task.ts';
 import { getProject } from './get-project.ts';
@@ -17,6 +18,7 @@ export const projects = {
     create: createProject,
     update: updateProject,
     times: listProjectTimes,
+    breakDown: breakDownProject,
   },
   projectStates: { list: listProjectStates },
   resultsReport: { get: reportResults },

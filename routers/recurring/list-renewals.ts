@@ -5,39 +5,18 @@ import { AnswerTooLong } from '../../platform/errors.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER, listOfTexts, withMore } from '../../platform/json-text.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
-import { byPeriodicity, cents, clientName, fromCents, refuseLongRange } from '../shared/renewals/recurring.ts';
-import {
-  CYCLES,
-  countRenewals,
-  type Periodicity,
-  renewalDates,
-  type Schedule,
-} from '../shared/renewals/renewal-dates.ts';
+import { byPeriodicity, cents, fromCents, refuseLongRange } from '../shared/renewals/recurring.ts';
+import { countRenewals, renewalDates, type Schedule } from '../shared/renewals/renewal-dates.ts';
 import { page, paged, pageOf, requiredDates, WHOLE_PAGE } from '../shared/schemas.ts';
-import { decimalOf, fieldOf, idOf, shape, textOf } from '../shared/shape.ts';
-
-/** What a periodicity is called, or lasts. */
-const ofCycle = <Schema extends z.ZodType>(
-  schema: Schema,
-  of: (cycle: (typeof CYCLES)[Periodicity]) => string | number,
-) => {
-  const cases = Object.entries(CYCLES).map(([stored, cycle]) => `when '${stored}' then '${JSON.stringify(of(cycle))}'`);
-  return fieldOf<Periodicity>()(schema, 'periodicity', (column) => `case ${column} ${cases.join(' ')} end`);
-};
+import { shape } from '../shared/shape.ts';
+import { recurring } from './recurring.ts';
 
 const totals = z.object({ num: z.int(), importe_total: z.number() });
 
-/** Of a recurring service, what its renewals in a range don't change. */
-const recurring = shape({
-  recurrenteId: idOf('recurring', 'id'),
-  descripcion: textOf('description'),
-  periodicidad: ofCycle(z.string(), ({ name }) => name),
-  periodicidad_dias: ofCycle(z.int(), ({ periodicidad_dias }) => periodicidad_dias),
-  importe_por_renovacion: decimalOf('amount'),
-  cliente: clientName,
-});
+/** What the renewals of a range don't change. */
+const service = shape(recurring);
 
-const renewed = recurring.schema.extend({
+const renewed = service.schema.extend({
   renovaciones_previstas: z.object({ num: z.int(), fechas: z.array(z.string()), importe_total: z.number() }),
   renovaciones_generadas: totals,
 });
@@ -147,22 +126,22 @@ export const listRenewals = operation({
   },
 });
 
-/** The text of `recurring` for each of these, by its number: written for those that are shown, since a company may have thousands. */
+/** The text of `service` for each of these, by its number: written for those that are shown, since a company may have thousands. */
 async function textsOf(db: Db, accountId: number, rows: readonly RecurringRow[]) {
   const { rows: texts } = await sql<{ id: number; text: string }>`
-    select x.id, ${recurring.json('x')} as text
+    select x.id, ${service.json('x')} as text
     from (
       select r.id, r.description, r.periodicity, r.client_id, c.legal_name, (
         select coalesce(sum(l.amount), 0) from recurring_lines l
         where l.account_id = ${accountId} and l.recurring_id = r.id) as amount
       from recurrings r join clients c on c.account_id = ${accountId} and c.id = r.client_id
       where r.account_id = ${accountId} and r.id = any(${rows.map(({ id }) => id)}::bigint[])) x`.execute(db);
-  return new Map(texts.map(({ id, text }) => [id, new JsonText<z.input<typeof recurring.schema>>(text)]));
+  return new Map(texts.map(({ id, text }) => [id, new JsonText<z.input<typeof service.schema>>(text)]));
 }
 
 /** One with its renewals. */
 const withRenewals = (
-  text: JsonText<z.input<typeof recurring.schema>>,
+  text: JsonText<z.input<typeof service.schema>>,
   row: ActiveRow,
   from: Temporal.PlainDate,
   to: Temporal.PlainDate,

@@ -13,13 +13,15 @@ import type { Field, Shown } from './shape.ts';
  *
  *     with ...                                                  -- before
  *     select coalesce((select count(*) ...), 0) as total,       -- total
+ *       '{"suma_base":' || ... as sums,                         -- sums
  *       case when octet_length(page) <= 8000000 then page end as page
  *     from (select case when (0) <= 8000000 then                -- bytes
  *       (select coalesce(string_agg('{"clienteId":' || ... || '}', ','), '') from (select c.id ...) as r)   -- row, rows
  *       end as page offset 0) as p
  *
- * `total`: a query of one number; none is zero. `rows`: the page in its order. `row`: what a row of it is shown as. `before`: what
- * the others stand on. `bytes`: the least length of the rows, where that is cheaper to know than the rows are to write.
+ * `total`: a query of one number; none is zero. `sums`: of all that is counted, a query of one row and what it is shown as. `rows`: the
+ * page in its order. `row`: what a row of it is shown as. `before`: what the others stand on. `bytes`: the least length of the rows,
+ * where that is cheaper to know than the rows are to write.
  * AnswerTooLong for a page that would be; this process does not read it then. FAIR-03
  */
 export async function jsonPage<Schema extends z.ZodType, Row extends object>(
@@ -27,27 +29,32 @@ export async function jsonPage<Schema extends z.ZodType, Row extends object>(
   query: {
     before?: Expression<unknown>;
     total: Expression<unknown>;
+    sums?: { rows: Expression<unknown>; row: Shown<z.ZodType, object> };
     rows: Expression<NoInfer<Row>>;
     row: Shown<Schema, Row>;
     bytes?: Expression<unknown>;
   },
 ): Promise<Found<z.input<Schema>>> {
-  const { before = sql``, total, rows, row, bytes = sql`0` } = query;
+  const { before = sql``, total, sums, rows, row, bytes = sql`0` } = query;
   const most = sql.lit(LONGEST_ANSWER);
+  const summed = sums ? sql`(select ${sums.row.json('s')} from (${sums.rows}) as s)` : sql`null`;
   // Without the OFFSET, PostgreSQL would put what makes the page into each place that names it.
-  const { rows: found } = await sql<{ total: number; page: string | null }>`${before}
-    select coalesce((${total}), 0) as total, case when octet_length(page) <= ${most} then page end as page
+  const { rows: found } = await sql<{ total: number; sums: string | null; page: string | null }>`${before}
+    select coalesce((${total}), 0) as total, ${summed} as sums,
+      case when octet_length(page) <= ${most} then page end as page
     from (select case when (${bytes}) <= ${most}
       then (select coalesce(string_agg(${row.json()}, ','), '') from (${rows}) as r) end as page offset 0) as p`.execute(
     db,
   );
-  const [{ total: counted, page } = { total: 0, page: '' }] = found;
+  const [{ total: counted, sums: sum, page } = { total: 0, sums: null, page: '' }] = found;
   if (page === null) throw new AnswerTooLong();
-  return { total: counted, rows: new JsonText(`[${page}]`) };
+  return { total: counted, sums: sum === null ? undefined : new JsonText(sum), rows: new JsonText(`[${page}]`) };
 }
 
 interface Found<Row> {
   total: number;
+  /** An object. */
+  sums?: JsonText | undefined;
   rows: JsonText<Row[]>;
 }
 
@@ -118,7 +125,8 @@ export function listOf<
   const schema = z.object({ ...(heading as Heading), ...page.shape });
   const answer = (input: Page, found: Found<z.input<Schema>>, headed?: Headed) => {
     const properties = { ...headed, [total]: found.total, ...pageOf(found.total, input), [rows]: found.rows };
-    return new JsonText<z.input<typeof schema>>(jsonObject<object>(properties).text);
+    const { text } = jsonObject<object>(properties);
+    return new JsonText<z.input<typeof schema>>(found.sums ? `${found.sums.text.slice(0, -1)},${text.slice(1)}` : text);
   };
   return {
     schema,

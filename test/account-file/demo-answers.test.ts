@@ -46,9 +46,12 @@ test.each(operations.filter(({ write }) => !write).map((operation) => [operation
   'the demo company has something to show for %s',
   async (_, operation) => {
     const question = firstQuestion(operation);
-    if ('proveedorId' in question) {
-      const { body } = await demo.get('/suppliers', { por_pagina: 1 });
-      question.proveedorId = body.data.proveedores[0].proveedorId;
+    // These have no numbers of their own.
+    for (const [name, path, list] of [
+      ['proveedorId', '/suppliers', 'proveedores'],
+      ['recurrenteId', '/recurring-invoices', 'recurrentes'],
+    ] as const) {
+      if (name in question) question[name] = (await demo.get(path, { por_pagina: 1 })).body.data[list][0][name];
     }
     const { status, body } = await demo.alias(operation.alias, question);
     expect([status, body.errorMsg]).toEqual([200, '']);

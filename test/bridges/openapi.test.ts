@@ -383,6 +383,7 @@ const RECORDS: Partial<Record<Kind, number>> = {
   task: 3101,
   estimate: 3401,
   estimateLine: 3411,
+  recurring: 3602,
   deliveryNote: 3701,
   invoice: 3901,
   treasuryAccount: 4301,

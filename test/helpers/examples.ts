@@ -212,6 +212,18 @@ export const exampleRecords: readonly FileRecord[] = [
     lineas: [{ ref: 'l', id: 3611, ...line }],
   },
   {
+    // Has cycles enough for every test to renew one.
+    coleccion: 'recurrentes',
+    ref: 'limpieza',
+    id: 3602,
+    descripcion: 'Limpieza de cristales',
+    cliente: 'bar',
+    periodicidad: 'semanal',
+    fecha_creacion: '2005-01-03',
+    fecha_caducidad: '2024-12-31',
+    lineas: [{ ref: 'l', id: 3612, ...line }],
+  },
+  {
     coleccion: 'albaranes',
     ref: 'a1',
     id: 3701,
@@ -521,6 +533,23 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'estimates.listAttachments': { presupuestoId: 3401 },
   'salesReport.get': { ...dates, agrupar: 'familia' },
+  'recurrings.list': { busqueda: 'mantenimiento', clienteId: 1901, vigentes: true, ...pages },
+  'recurrings.get': { recurrenteId: 3601 },
+  'recurrings.update': {
+    recurrenteId: 3601,
+    datos: {
+      descripcion: 'Mantenimiento de cámaras',
+      ...{
+        periodicidad: 'trimestral',
+        fecha_inicio: '2026-02-01',
+        fecha_caducidad: '',
+        meses_activos: [2, 8],
+        dia_ancla: 1,
+      },
+      detalles: [{ cantidad: 1, descripcion: 'Cuota', importe_unitario: 60, iva: 21, articulo_fk: 2201 }],
+    },
+  },
+  'recurrings.renew': { recurrenteId: 3602, accion: 'emitir' },
   'recurrings.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111' },
     pedido: { obra: 'Limpieza' },
@@ -583,6 +612,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       presupuesto_venta: 2000,
     },
   },
+  'projects.breakDown': { proyectoId: 2901, ...dates, concepto: 'ventas', pagina: 1, por_pagina: 200 },
   'projects.times': { ...dates, proyectoId: 2901, ...pages },
   'tasks.list': { ...dates, proyectoId: 2901, estadoId: 3001, vencidas: true, ...pages },
   'tasks.create': {

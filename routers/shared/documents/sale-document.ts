@@ -58,9 +58,8 @@ export const documentDetails = {
   proyectoId: idOf('project', 'd.project_id').orNull(),
 };
 
-/** One line `l` with all that is stored of it; `importe` is without VAT, rounded to cents. W-05 */
-export const documentLine = (kind: Kind) => ({
-  lineaId: idOf(kind, 'l.id'),
+/** What a line `l` holds; `importe` is without VAT, rounded to cents. W-05 */
+export const lineContents = {
   descripcion: textOf('l.description'),
   cantidad: decimalOf('l.quantity'),
   importe_unitario: decimalOf('l.unit_price'),
@@ -75,7 +74,10 @@ export const documentLine = (kind: Kind) => ({
   startDate: plainOf('l.start_date').orNull(),
   endDate: plainOf('l.end_date').orNull(),
   proyectoId: idOf('project', 'l.project_id').orNull(),
-});
+};
+
+/** One line `l` of a document with all that is stored of it. W-05 */
+export const documentLine = (kind: Kind) => ({ lineaId: idOf(kind, 'l.id'), ...lineContents });
 
 /**
  * The documents of a table that a text is found in, by their own texts or their client's: each by an index of its own, which

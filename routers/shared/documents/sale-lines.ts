@@ -9,38 +9,52 @@ import { decimalInput, isoDate, text } from '../schemas.ts';
 
 const filled = (value: unknown) => value !== undefined && value !== '';
 
-export const saleLine = z
-  .object({
-    cantidad: decimalInput()
-      .refine((value) => value !== 0, 'no puede ser 0')
-      .describe('Unidades comerciales; negativa en una devolución'),
-    descripcion: text(2000).optional().describe('Obligatoria si no hay artículo'),
-    importe_unitario: decimalInput().optional().describe('Sin IVA, por unidad comercial; si falta, el del artículo'),
-    iva: decimalInput().min(0).max(100).optional().describe('Porcentaje; si falta, el del artículo o 21'),
-    descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
-    articulo_fk: id('product').optional().describe('Artículo del catálogo'),
-    variacion_articulo_fk: id('variation').optional().describe('Variación de ese artículo'),
-    descripcion_ampliada: text(10_000).optional(),
+/** What a line of any document or recurring service may say of itself. */
+const lineFields = {
+  cantidad: decimalInput()
+    .refine((value) => value !== 0, 'no puede ser 0')
+    .describe('Unidades comerciales; negativa en una devolución'),
+  descripcion: text(2000).optional().describe('Obligatoria si no hay artículo'),
+  importe_unitario: decimalInput().optional().describe('Sin IVA, por unidad comercial; si falta, el del artículo'),
+  iva: decimalInput().min(0).max(100).optional().describe('Porcentaje; si falta, el del artículo o 21'),
+  descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
+  articulo_fk: id('product').optional().describe('Artículo del catálogo'),
+  variacion_articulo_fk: id('variation').optional().describe('Variación de ese artículo'),
+  descripcion_ampliada: text(10_000).optional(),
+  formatoId: id('format', 'badInput').optional().describe('Formato comercial del artículo'),
+  cantidad_base_real: decimalInput()
+    .refine((value) => value > 0, 'tiene que ser mayor que 0')
+    .optional()
+    .describe('Cantidad real en unidad base, en formatos de peso variable'),
+  proyectoId: id('project').optional().describe('Si no es el del pedido'),
+};
+
+/**
+ * A line of a recurring service: reservations are of one document. Without an article it says what it is and costs; what is of an
+ * article needs one. DLV-03, DLV-08
+ */
+export const renewedLine = z.object(lineFields).check(({ value: line, issues }) => {
+  const problem = (field: string, message: string) =>
+    issues.push({ code: 'custom', path: [field], message, input: line });
+  const article = line.articulo_fk !== undefined;
+  if (!article && !filled(line.descripcion)) problem('descripcion', 'es obligatoria en una línea sin artículo');
+  if (!article && line.importe_unitario === undefined) {
+    problem('importe_unitario', 'es obligatorio en una línea sin artículo');
+  }
+  for (const field of ['variacion_articulo_fk', 'formatoId', 'cantidad_base_real'] as const) {
+    if (!article && line[field] !== undefined) problem(field, 'necesita articulo_fk');
+  }
+});
+
+/** A line of a sale document. */
+export const saleLine = renewedLine
+  .safeExtend({
     startDate: isoDate().optional().describe('Primer día de la reserva'),
     endDate: isoDate().optional().describe('Último día de la reserva'),
-    formatoId: id('format', 'badInput').optional().describe('Formato comercial del artículo'),
-    cantidad_base_real: decimalInput()
-      .refine((value) => value > 0, 'tiene que ser mayor que 0')
-      .optional()
-      .describe('Cantidad real en unidad base, en formatos de peso variable'),
-    proyectoId: id('project').optional().describe('Si no es el del pedido'),
   })
   .check(({ value: line, issues }) => {
     const problem = (field: string, message: string) =>
       issues.push({ code: 'custom', path: [field], message, input: line });
-    const article = line.articulo_fk !== undefined;
-    if (!article && !filled(line.descripcion)) problem('descripcion', 'es obligatoria en una línea sin artículo');
-    if (!article && line.importe_unitario === undefined) {
-      problem('importe_unitario', 'es obligatorio en una línea sin artículo');
-    }
-    for (const field of ['variacion_articulo_fk', 'formatoId', 'cantidad_base_real'] as const) {
-      if (!article && line[field] !== undefined) problem(field, 'necesita articulo_fk');
-    }
     if ((line.startDate === undefined) !== (line.endDate === undefined)) {
       problem(line.startDate ? 'endDate' : 'startDate', 'las dos fechas de una reserva van juntas');
     } else if (line.startDate && line.endDate && line.endDate < line.startDate) {
@@ -82,13 +96,14 @@ export interface ResolvedLine {
 
 /**
  * Completes the lines from their articles and, where the company sells in formats, from those. 400 for what does not fit
- * its article. DLV-04, DLV-05, DLV-08
+ * its article; `of` is the input's name of the lines. DLV-04, DLV-05, DLV-08
  */
 export async function resolveLines(
   db: Db,
   accountId: number,
-  lines: readonly SaleLine[],
+  lines: readonly (z.output<typeof renewedLine> & Partial<SaleLine>)[],
   multiFormatStock: boolean,
+  of = 'detalles',
 ): Promise<ResolvedLine[]> {
   const productIds = [...new Set(lines.flatMap(({ articulo_fk }) => articulo_fk ?? []))];
   const ofProducts = sql<number>`any(${productIds}::bigint[])`;
@@ -122,8 +137,7 @@ export async function resolveLines(
   const productOf = new Map(products.map((product) => [product.id, product]));
   const problems: FieldProblem[] = [];
   const resolved = lines.map((line, index): ResolvedLine => {
-    const problem = (field: string, mensaje: string) =>
-      problems.push({ campo: `detalles[${index}].${field}`, mensaje });
+    const problem = (field: string, mensaje: string) => problems.push({ campo: `${of}[${index}].${field}`, mensaje });
     const product = line.articulo_fk === undefined ? undefined : productOf.get(line.articulo_fk);
     const own = formats.filter(({ product_id }) => product_id === line.articulo_fk);
     const format =
@@ -169,8 +183,11 @@ export async function resolveLines(
   return resolved;
 }
 
-/** 400 for a line that amounts to more than one may, or lines that add up to more. `priceList`: whose prices are taken. W-08 */
-export function checkAmounts(lines: readonly ResolvedLine[], priceList: number): void {
+/**
+ * 400 for a line that amounts to more than one may, or lines that add up to more. `priceList`: whose prices are taken. `of`: the
+ * input's name of the lines. W-08
+ */
+export function checkAmounts(lines: readonly ResolvedLine[], priceList: number, of = 'detalles'): void {
   const beyond = beyondLimits(
     lines.map(({ quantity, unit_price, factor, discount, vat, list_prices }) => ({
       quantity: Number(quantity),
@@ -181,11 +198,11 @@ export function checkAmounts(lines: readonly ResolvedLine[], priceList: number):
     })),
   );
   const problems = beyond.lines.map((index) => ({
-    campo: `detalles[${index}].${lines[index]?.unit_price === null ? 'cantidad' : 'importe_unitario'}`,
+    campo: `${of}[${index}].${lines[index]?.unit_price === null ? 'cantidad' : 'importe_unitario'}`,
     mensaje: LINE_TOO_LARGE,
   }));
   if (problems.length > 0) throw badInput(problems);
-  if (beyond.sum) throw badField('detalles', SUM_TOO_LARGE);
+  if (beyond.sum) throw badField(of, SUM_TOO_LARGE);
 }
 
 /** The resolved lines as rows of a FROM, named `l`. */

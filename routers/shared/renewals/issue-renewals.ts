@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import { type Author, noteWrite } from '../../../platform/audit.ts';
 import { type Database, type Db, isDatabaseAway } from '../../../platform/database.ts';
+import { badField, notFound } from '../../../platform/errors.ts';
 import { inSlices } from '../../../platform/slices.ts';
 import { insertDeliveryNote, nextId } from '../documents/insert-document.ts';
 import type { ResolvedLine } from '../documents/sale-lines.ts';
@@ -68,13 +69,13 @@ const sinceOf = (since: Since) => {
 };
 
 /**
- * The recurring services that may have something due up to `until`, with all that decides it: all of them, or one. `issuable`
- * leaves out those with nothing to issue, and the settled cycles that don't matter for issuing.
+ * The recurring services with all that decides what is due: those that may have something due up to `until`, or those of `ids`,
+ * whatever is due. `issuable` leaves out those with nothing to issue, and the settled cycles that don't matter for issuing.
  */
 export const schedules = (
   db: Db,
   { accountId, today, until, since = 'entered' }: Omit<Renewals, 'database' | 'since'> & { since?: Since },
-  { recurringId, issuable = false }: { recurringId?: number; issuable?: boolean } = {},
+  { ids, issuable = false }: { ids?: readonly number[]; issuable?: boolean } = {},
 ) =>
   sql<RecurringRow>`
     select r.id, r.description, r.client_id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on,
@@ -92,12 +93,16 @@ export const schedules = (
     cross join lateral (select ${sinceOf(since)} as since) b
     cross join lateral (select b.since, greatest(
       coalesce(r.pending_from, r.last_invoiced_on + 1, '-infinity'), ${issuable ? sql`b.since` : sql`'-infinity'`}) as first) d
-    where r.account_id = ${accountId} ${recurringId === undefined ? sql`` : sql`and r.id = ${recurringId}`}
-      and coalesce(r.pending_from, r.last_invoiced_on, r.start_date, r.created_on) <= ${until.toString()}::date
-      and (r.end_date is null or r.end_date >= coalesce(r.pending_from, r.last_invoiced_on, r.start_date, r.created_on))
+    where r.account_id = ${accountId} and ${ids ? sql`r.id = any(${ids}::bigint[])` : mayBeDue(until)}
       ${since === 'automatic' ? sql`and a.automatic_issuing_since is not null` : sql``}
       ${issuable ? sql`and d.since <= ${until.toString()}::date and (r.end_date is null or r.end_date >= d.since)` : sql``}
     order by r.id`.execute(db);
+
+/** Of a recurring `r`: whether something may be due up to a day. Where it says no there is nothing. */
+const mayBeDue = (until: Temporal.PlainDate) => {
+  const earliest = sql`coalesce(r.pending_from, r.last_invoiced_on, r.start_date, r.created_on)`;
+  return sql`${earliest} <= ${until.toString()}::date and (r.end_date is null or r.end_date >= ${earliest})`;
+};
 
 /** The first day on which the cycle after the last invoicing may fall: with an anchor day, any day of its month. */
 const EARLIEST_NEXT = sql`case r.periodicity ${sql.join(
@@ -130,6 +135,14 @@ export function dueCycles(row: RecurringRow, until: Temporal.PlainDate, since = 
   return renewalDates(schedule, Temporal.PlainDate.from(latest(open, since)), until).filter(
     (cycle) => !settled.has(cycle),
   );
+}
+
+/** The first renewal date after a day; null where there is none any more. */
+export function nextRenewal(row: RecurringRow, after: Temporal.PlainDate): string | null {
+  const earliest = latest(row.start_date ?? row.created_on, openOf(row).open);
+  const first = Temporal.PlainDate.from(latest(dayAfter(after.toString()), earliest));
+  // The active months come round every year, and with an anchor day a cycle may be some days late.
+  return dueCycles(row, first.add({ months: 13 }), first.toString())[0] ?? null;
 }
 
 /** How many they are, without listing them: an old service has many. */
@@ -247,11 +260,11 @@ const issueNext = (
   recurringId: number,
 ): Promise<Outcome | undefined> =>
   renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
-    const { accountId, today, now, until, author } = renewals;
+    const { accountId, until, author } = renewals;
     const [held, { rows }, lines] = await Promise.all([
       sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId}
         for update skip locked`.execute(db),
-      schedules(db, renewals, { recurringId }),
+      schedules(db, renewals, { ids: [recurringId] }),
       linesOf(db, accountId, recurringId),
     ]);
     const [row] = rows;
@@ -260,8 +273,27 @@ const issueNext = (
     const cycle = due.find((date) => date <= until.toString() && staysDue(row, date) === null);
     if (cycle === undefined) return undefined;
 
-    const noteId = await nextId(db, 'delivery_notes');
-    await insertDeliveryNote(db, {
+    const noteId = await issueCycle(db, renewals, { row, lines, due, cycle });
+    beforeCommit(noteWrite(db, accountId, author, { operation: 'renew', kind: 'deliveryNote', id: noteId }));
+    return { ...renewalOf(row, cycle), noteId };
+  });
+
+/** A recurring that is locked, and its cycles that are due. */
+interface Held {
+  row: RecurringRow;
+  due: readonly string[];
+}
+
+/** Writes the delivery note of a cycle and moves the last invoicing to it; cycles that are due before it stay due. */
+async function issueCycle(
+  db: Db,
+  { accountId, today, now }: { accountId: number; today: Temporal.PlainDate; now: Temporal.Instant },
+  { row, lines, due, cycle }: Held & { lines: readonly ResolvedLine[]; cycle: string },
+): Promise<number> {
+  const noteId = await nextId(db, 'delivery_notes');
+  const last = latest(row.last_invoiced_on, cycle);
+  await Promise.all([
+    insertDeliveryNote(db, {
       id: noteId,
       accountId,
       date: today,
@@ -269,28 +301,66 @@ const issueNext = (
       clientId: row.client_id,
       priceList: 1, // Every line has its price.
       concept: row.description,
-      recurringId,
+      recurringId: row.id,
       recurringCycle: cycle,
       lines,
-    });
-    const last = latest(row.last_invoiced_on, cycle);
-    beforeCommit(
-      db
-        .updateTable('recurrings')
-        .set((eb) => ({
-          last_invoiced_on: last,
-          anchor_day: row.anchor_day ?? anchorDay(row),
-          pending_from: firstBefore(last, due, (date) => date === cycle),
-          version: eb('version', '+', 1),
-          updated_at: eb.fn('now'),
-        }))
-        .where('account_id', '=', accountId)
-        .where('id', '=', recurringId)
-        .execute(),
+    }),
+    db
+      .updateTable('recurrings')
+      .set((eb) => ({
+        last_invoiced_on: last,
+        anchor_day: row.anchor_day ?? anchorDay(row),
+        pending_from: firstBefore(last, due, (date) => date === cycle),
+        version: eb('version', '+', 1),
+        updated_at: eb.fn('now'),
+      }))
+      .where('account_id', '=', accountId)
+      .where('id', '=', row.id)
+      .execute(),
+  ]);
+  return noteId;
+}
+
+/**
+ * Settles one cycle of a recurring by hand, whatever it comes to and however early it is: issues its delivery note, or marks it as
+ * skipped. Without `cycle`, the earliest that is due. 400 for one that is not due. Answers the cycle, and the note's id or null. W-04
+ */
+export async function settleCycle(
+  db: Db,
+  renewals: { accountId: number; today: Temporal.PlainDate; now: Temporal.Instant },
+  recurringId: number,
+  { action, cycle: wanted }: { action: 'issue' | 'skip'; cycle?: string | undefined },
+): Promise<{ cycle: string; noteId: number | null }> {
+  const { accountId, today } = renewals;
+  const [, { rows }, lines] = await Promise.all([
+    sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
+    schedules(db, { accountId, today, until: today }, { ids: [recurringId] }),
+    linesOf(db, accountId, recurringId),
+  ]);
+  const [row] = rows;
+  if (!row) throw notFound('recurrenteId');
+  const due = openCycles(row, today);
+  const ripe = due.filter((date) => date <= today.toString());
+  const cycle = ripe.find((date) => wanted === undefined || date === wanted);
+  if (cycle === undefined) {
+    throw badField(
+      'ciclo',
+      ripe.length === 0 ? 'no hay ciclos pendientes' : `no está pendiente; el primero es ${ripe[0]}`,
     );
-    beforeCommit(noteWrite(db, accountId, author, { operation: 'renew', kind: 'deliveryNote', id: noteId }));
-    return { ...renewalOf(row, cycle), noteId };
-  });
+  }
+  if (action === 'issue') return { cycle, noteId: await issueCycle(db, renewals, { row, lines, due, cycle }) };
+  await skipCycles(db, accountId, { row, due }, [cycle]);
+  return { cycle, noteId: null };
+}
+
+/** Marks cycles that are due as skipped. */
+function skipCycles(db: Db, accountId: number, { row, due }: Held, cycles: readonly string[]) {
+  const skipped = new Set(cycles);
+  const pendingFrom = firstBefore(row.last_invoiced_on, due, (cycle) => skipped.has(cycle));
+  return sql`update recurrings set pending_from = ${pendingFrom}::date, version = version + 1, updated_at = now(),
+      skipped_cycles = array(select distinct c from unnest(skipped_cycles || ${cycles}::date[]) as c order by c)
+    where account_id = ${accountId} and id = ${row.id}`.execute(db);
+}
 
 /** The cycles that are due up to a day, or up to the last invoicing where that is later. */
 const openCycles = (row: RecurringRow, until: Temporal.PlainDate): string[] =>
@@ -324,19 +394,14 @@ const skipOf = (
     const { accountId, until, author } = renewals;
     const [, { rows }] = await Promise.all([
       sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
-      schedules(db, renewals, { recurringId }),
+      schedules(db, renewals, { ids: [recurringId] }),
     ]);
     const [row] = rows;
     if (row === undefined) return [];
     const due = openCycles(row, until);
     const cycles = due.filter((cycle) => cycle < before);
     if (cycles.length === 0) return [];
-    const pendingFrom = firstBefore(row.last_invoiced_on, due, (cycle) => cycle < before);
-    beforeCommit(
-      sql`update recurrings set pending_from = ${pendingFrom}::date, version = version + 1, updated_at = now(),
-          skipped_cycles = array(select distinct c from unnest(skipped_cycles || ${cycles}::date[]) as c order by c)
-        where account_id = ${accountId} and id = ${recurringId}`.execute(db),
-    );
+    beforeCommit(skipCycles(db, accountId, { row, due }, cycles));
     beforeCommit(noteWrite(db, accountId, author, { operation: 'skip renewals', kind: 'recurring', id: recurringId }));
     return cycles.map((cycle) => renewalOf(row, cycle));
   });

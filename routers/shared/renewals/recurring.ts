@@ -3,8 +3,8 @@ import { badInput } from '../../../platform/errors.ts';
 import { idOf, textOf } from '../shape.ts';
 import { CYCLES, type Periodicity } from './renewal-dates.ts';
 
-/** `cliente`: the client of a recurring service. */
-export const clientName = { clienteId: idOf('client', 'client_id'), nombre_fiscal: textOf('legal_name') };
+/** `cliente`: the client `c` of a recurring service `r`. */
+export const clientName = { clienteId: idOf('client', 'r.client_id'), nombre_fiscal: textOf('c.legal_name') };
 
 export const MAX_YEARS = 5;
 const TOO_LONG = `El rango máximo es de ${MAX_YEARS} años`;

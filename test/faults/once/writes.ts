@@ -18,7 +18,10 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
+  changes?: {
+    table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks' | 'recurrings';
+    id: number;
+  };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -51,7 +54,9 @@ const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
 const TASKS = [9401, 9402, 9403, 9404];
-const ESTIMATES = [9601, 9602, 9603, 9604];
+const ESTIMATES = [9801, 9802, 9803, 9804];
+const RECURRINGS = [9601, 9602, 9603, 9604];
+const RENEWED = [9611, 9612, 9613, 9614];
 const SHARED = 5;
 
 /** The company of the examples, with records that all writers change. */
@@ -79,6 +84,11 @@ export const records: readonly FileRecord[] = [
     fecha: '2026-02-01',
     cliente: 'bar',
     lineas: [{ ref: 'l', id: id + 100, descripcion: 'Línea', cantidad: 1_000_000, importe_unitario: 0.5 }],
+  })),
+  ...[...RECURRINGS, ...RENEWED].map((id) => ({
+    ...{ coleccion: 'recurrentes', ref: `r${id}`, id, descripcion: `Servicio ${id}`, cliente: 'bar' },
+    ...{ periodicidad: 'semanal', fecha_creacion: '1950-01-02' },
+    lineas: [{ descripcion: 'Cuota', cantidad: 1, importe_unitario: 10 }],
   })),
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
@@ -202,6 +212,18 @@ class Writer {
         detalles: [{ cantidad: 1, descripcion: 'Limpieza', importe_unitario: this.#cents(), iva: 21 }],
       },
     }),
+    'recurrings.update': (mark) => {
+      const id = this.#random.pick(RECURRINGS);
+      return {
+        changes: { table: 'recurrings', id },
+        input: { recurrenteId: String(id), datos: { descripcion: `Servicio ${mark}`, detalles: this.#lines() } },
+      };
+    },
+    'recurrings.renew': () => {
+      const id = this.#random.pick(RENEWED);
+      const accion = this.#random.pick(['emitir', 'emitir', 'saltar']);
+      return { changes: { table: 'recurrings', id }, input: { recurrenteId: String(id), accion } };
+    },
     'products.create': (mark) => ({
       input: {
         datos: { descripcion: mark, sku: mark, precios: [{ tarifa: 1, precio: this.#cents() }], stock_inicial: 5 },

@@ -57,6 +57,8 @@ export interface Field<T = unknown> {
   inexact?: Readonly<Record<string, 'instant' | 'number'>>;
   /** SQL default of a column that the file leaves out: for new rows; existing rows keep their value. */
   otherwise?: Readonly<Record<string, string>>;
+  /** SQL for a column that the file leaves out, of the new row `n`: for existing rows too. */
+  follows?: Readonly<Record<string, string>>;
   names?: Named;
   /** SQL expressions over the table `t` that `read` needs, by alias; default: the columns. */
   select?: Readonly<Record<string, string>>;

@@ -26,7 +26,7 @@ export async function insertRows(
   entered?: { column: string; day: string },
 ): Promise<void> {
   if (list.length === 0) return;
-  const otherwise = merged(fields, 'otherwise');
+  const otherwise = { ...merged(fields, 'otherwise'), ...merged(fields, 'follows') };
   const names = ['id', ...columns];
   const values = names.map((name) => (otherwise[name] ? `coalesce(n.${name}, ${otherwise[name]})` : `n.${name}`));
   await rows(
@@ -48,6 +48,7 @@ export async function updateRows(
 ): Promise<number[]> {
   if (list.length === 0) return [];
   const otherwise = merged(fields, 'otherwise');
+  const follows = merged(fields, 'follows');
   const inexact = merged(fields, 'inexact');
   const seen = {
     instant: (sql: string) => `date_trunc('second', ${sql} at time zone $3)`,
@@ -55,7 +56,8 @@ export async function updateRows(
   };
   const names = key ? ['id', ...columns.filter((name) => name !== key)] : columns;
   const parts = names.map((name) => {
-    const given = otherwise[name] ? `coalesce(n.${name}, t.${name})` : `n.${name}`;
+    const leftOut = follows[name] ?? (otherwise[name] && `t.${name}`);
+    const given = leftOut ? `coalesce(n.${name}, ${leftOut})` : `n.${name}`;
     const kind = inexact[name];
     if (!kind) return { set: `${name} = ${given}`, differs: `t.${name} is distinct from ${given}` };
     const differs = `${seen[kind](`t.${name}`)} is distinct from ${seen[kind](given)}`;
@@ -139,5 +141,7 @@ export async function renumberOthers(
 }
 
 /** One property of all the fields, by column. */
-const merged = <Part extends 'otherwise' | 'inexact'>(fields: Fields, part: Part): NonNullable<Field[Part]> =>
-  Object.assign({}, ...Object.values(fields).map((field) => field[part] ?? {}));
+const merged = <Part extends 'otherwise' | 'follows' | 'inexact'>(
+  fields: Fields,
+  part: Part,
+): NonNullable<Field[Part]> => Object.assign({}, ...Object.values(fields).map((field) => field[part] ?? {}));

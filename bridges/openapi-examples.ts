@@ -38,6 +38,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   fecha_cierre: '2026-01-15 12:30:00',
   fecha_subida: '2026-01-15',
   fechas: '2026-01-15',
+  valido_hasta: '2026-12-31',
   'entrada.hora': '08:02',
   'salida.hora': '16:02',
   hora: '08:02',
@@ -112,6 +113,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   iva: 21,
   importe: 25,
   base_imponible: 25,
+  suma_base: 25,
   total_con_iva: 30.25,
   saldo: 30.25,
   total: 25,
@@ -139,6 +141,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   url: 'https://albaran.example/adjuntos/plano.pdf',
   tipo_mime: 'application/pdf',
   tamano: 48213,
+  contenido: 'UGxhbm8=',
   // Lists
   titulo: 'General',
   busqueda: 'tornillo',
@@ -197,6 +200,20 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
       { articulo_fk: id('product'), formatoId: id('format'), cantidad: 2 },
       { descripcion: 'Mano de obra, electricista', cantidad: 3.5, importe_unitario: 36, iva: 21 },
     ],
+  }),
+  'estimates.create': (id) => ({
+    cliente: CLIENT,
+    pedido: { obra: 'Alumbrado del taller', detalles_operacion: '<p>Montaje incluido</p>' },
+    detalles: [
+      { articulo_fk: id('product'), cantidad: 2 },
+      { descripcion: 'Mano de obra, electricista', cantidad: 3.5, importe_unitario: 36, iva: 21 },
+    ],
+    valido_hasta: '2026-12-31',
+  }),
+  'estimates.convert': (id) => ({
+    presupuestoId: id('estimate'),
+    destino: 'albaran',
+    lineas: [{ lineaId: id('estimateLine'), cantidad: 2 }],
   }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
   'imports.create': () => ({

@@ -10,6 +10,27 @@ const numberedByYear = (table: string) => ({
 /** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
 export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', estimate: 'P' } as const;
 
+/** What a document keeps of its client, as it was when the document was issued. W-06 */
+export const PARTY_COLUMNS = [
+  'legal_name',
+  'tax_id',
+  'email',
+  'address',
+  'postal_code',
+  'city',
+  'province',
+  'country',
+] as const;
+
+/** SQL for what a document that is issued now keeps of its client, the row `client`. */
+export const partyOf = (client: string) =>
+  `jsonb_build_object(${PARTY_COLUMNS.map((column) => `'${column}', ${client}.${column}`).join(', ')})`;
+
+/** Null in documents that an earlier version wrote: they show the client as it is. */
+const party = () => p.json<Record<(typeof PARTY_COLUMNS)[number], string>>().nullable();
+
+export const ESTIMATE_STATES = ['pending', 'accepted', 'rejected'] as const;
+
 export const Estimate = defineEntity({
   name: 'Estimate',
   tableName: 'estimates',
@@ -26,7 +47,13 @@ export const Estimate = defineEntity({
     date: date(),
     concept: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     search: p.text(),
+    state: p.enum(ESTIMATE_STATES).columnType('text').default('pending'),
+    validUntil: date().nullable(),
+    remarks: p.text().default(''),
+    promoCode: p.text().nullable(),
+    projectId: bigint().nullable(),
   },
 });
 
@@ -128,6 +155,7 @@ export const DeliveryNote = defineEntity({
     concept: p.text().default(''),
     remarks: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
     /** The renewal date that the note was issued for; a cycle has at most one note. Imported notes may lack it. */
@@ -146,8 +174,9 @@ export const DeliveryNoteLine = defineEntity({
     indexOn('delivery_note_lines', 'delivery_note', 'delivery_note_id, position'),
     indexOn('delivery_note_lines', 'project', 'project_id', 'project_id is not null'),
     indexOn('delivery_note_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
+    indexOn('delivery_note_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
-  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint() },
+  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint(), estimateLineId: bigint().nullable() },
 });
 
 export const Invoice = defineEntity({
@@ -168,6 +197,7 @@ export const Invoice = defineEntity({
     concept: p.text().default(''),
     remarks: p.text().default(''),
     clientId: bigint(),
+    party: party(),
     projectId: bigint().nullable(),
     promoCode: p.text().nullable(),
     search: p.text(),
@@ -185,12 +215,15 @@ export const InvoiceLine = defineEntity({
     indexOn('invoice_lines', 'project', 'project_id', 'project_id is not null'),
     indexOn('invoice_lines', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
     indexOn('invoice_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
+    indexOn('invoice_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
   properties: {
     ...line('invoice_lines'),
     invoiceId: bigint(),
     fromDeliveryNote: p.boolean().default(false),
     deliveryNoteId: bigint().nullable(),
+    /** Of a line that was converted by itself: one that a delivery note brought is its line's. */
+    estimateLineId: bigint().nullable(),
   },
 });
 

@@ -2,6 +2,7 @@
 // from every text of the company that mentions them. Amounts, hours, stock and numbers stay. Text columns are read from the
 // catalogue, so that columns added later are covered too.
 import { type RawBuilder, sql } from 'kysely';
+import { PARTY_COLUMNS } from '../entities/sales.ts';
 import { type Author, noteWrite } from '../platform/audit.ts';
 import type { Db } from '../platform/database.ts';
 import { derivedColumns, derivedOf } from '../platform/derived.ts';
@@ -24,6 +25,16 @@ interface Personal {
 }
 
 const filled = (...texts: (Value | undefined)[]) => texts.flatMap((text) => (text ? [text] : []));
+
+/** The person of all of these. */
+const together = (people: readonly Person[]): Person => ({
+  names: people.flatMap(({ names }) => names),
+  shortNames: people.flatMap(({ shortNames }) => shortNames),
+  emails: people.flatMap(({ emails }) => emails),
+  phones: people.flatMap(({ phones }) => phones),
+  taxIds: people.flatMap(({ taxIds }) => taxIds),
+  addresses: people.flatMap(({ addresses }) => addresses),
+});
 
 const partyPerson = (row: Texts): Person => ({
   names: filled(row.legal_name, row.trade_name),
@@ -161,11 +172,40 @@ export async function anonymiseRecord(
     { ...own, ...(own.ref ? { ref: null } : {}) },
     counts,
   );
+  const parties = kind === 'client' ? await anonymiseParties(db, accountId, id, blank(id), counts) : [];
   // Skip placeholders written by an earlier run.
-  const known = Object.entries(record).filter(([column, value]) => value !== blank(id)[column]);
-  await anonymiseTexts(db, accountId, person(Object.fromEntries(known)), counts);
+  const known = (texts: Texts) =>
+    person(Object.fromEntries(Object.entries(texts).filter(([column, value]) => value !== blank(id)[column])));
+  await anonymiseTexts(db, accountId, together([record, ...parties].map(known)), counts);
   await noteWrite(db, accountId, author, { operation: 'person anonymise', kind, id });
   return { changes: counts.list(), attachments: await attachmentsOf(db, accountId, kind, id, record) };
+}
+
+/** Anonymises what documents keep of their client. Returns the client as they had it: perhaps by an earlier name. W-06 */
+async function anonymiseParties(
+  db: Db,
+  accountId: number,
+  clientId: number,
+  blank: Texts,
+  counts: Counts,
+): Promise<Texts[]> {
+  const found: Texts[] = [];
+  const kept = Object.fromEntries(
+    PARTY_COLUMNS.flatMap((column) => (column in blank ? [[column, blank[column]]] : [])),
+  );
+  for (const table of ['estimates', 'delivery_notes', 'invoices'] as const) {
+    const { rows } = await sql<{ party: Texts }>`
+      select distinct party from ${sql.table(table)}
+      where account_id = ${accountId} and client_id = ${clientId} and party is not null`.execute(db);
+    found.push(...rows.map(({ party }) => party));
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} set party = party || ${JSON.stringify(kept)}::jsonb, version = version + 1, updated_at = now()
+      where account_id = ${accountId} and client_id = ${clientId} and not party @> ${JSON.stringify(kept)}::jsonb`.execute(
+      db,
+    );
+    counts.add(table, 'party', Number(numAffectedRows));
+  }
+  return found;
 }
 
 /** Removes a person from every text of the company, in the transaction of `db`. */
@@ -178,10 +218,11 @@ export async function anonymiseMentions(db: Db, accountId: number, person: Perso
 class Counts {
   readonly #rows = new Map<string, Change>();
 
-  add(table: string, column: string): void {
+  add(table: string, column: string, rows = 1): void {
+    if (rows === 0) return;
     const name = `${table} ${column}`;
     const change = this.#rows.get(name) ?? { table, column, rows: 0 };
-    change.rows++;
+    change.rows += rows;
     this.#rows.set(name, change);
   }
 

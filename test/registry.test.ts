@@ -44,7 +44,7 @@ describe('every operation', () => {
       const { title, description, alias, tool, routes, input } = operation;
       expect(title).toMatch(/^\p{Lu}.{2,59}$/u);
       expect(description).toMatch(/^\p{Lu}.{20,600}\.$/su);
-      expect(alias).toMatch(/^[a-z]+([A-Z][a-z]+)+$/);
+      expect(alias).toMatch(/^[a-z]+([A-Z][a-z]*)+$/);
       expect(tool).toMatch(/^[a-z]+(_[a-z]+)+$/);
       expect(routes.length).toBeGreaterThan(0);
       for (const { path, parameters } of routes) {
@@ -93,6 +93,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\bfecha_\w+$/, // a date that is not set
     /\.salida\.(fecha|hora|metodo)$/,
     /\.(observaciones|autorizada|contrato_vigente|precio_con_iva|ausencia|valor_cierre)$/,
+    /\.valido_hasta$/, // an estimate that stays valid
     /\.rgpd\.\w+$/,
     /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
     /\.lineas\[\]\.(variacionId|formatoId|cantidad_base_real|descripcion_ampliada|startDate|endDate)$/,

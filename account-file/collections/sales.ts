@@ -1,15 +1,19 @@
 // Estimates with attachments, recurring services, delivery notes with stock movements, and invoices.
 import { z } from 'zod';
+import { type PARTY_COLUMNS, partyOf } from '../../entities/sales.ts';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
 import {
+  blankableText,
   choice,
   date,
   type Field,
+  type Fields,
   flag,
   freeText,
   instant,
   keptDates,
+  optional,
   optionalDate,
   optionalDecimal,
   optionalInnerReference,
@@ -18,7 +22,10 @@ import {
   optionalWhole,
   optionalWholes,
   product,
+  type Row,
   reference,
+  refText,
+  requiredText,
   text,
   wholeNumber,
 } from '../fields.ts';
@@ -27,6 +34,42 @@ import { dueDates, lines } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
 
+const PARTY = {
+  nombre_fiscal: 'legal_name',
+  cif: 'tax_id',
+  email: 'email',
+  direccion: 'address',
+  cp: 'postal_code',
+  poblacion: 'city',
+  provincia: 'province',
+  pais: 'country',
+} as const satisfies Record<string, (typeof PARTY_COLUMNS)[number]>;
+
+const { nombre_fiscal, ...mayBeBlank } = PARTY;
+const partySchema = z.strictObject({
+  nombre_fiscal: requiredText(),
+  ...Object.fromEntries(Object.keys(mayBeBlank).map((name) => [name, blankableText()])),
+});
+
+const clientNow = (row: string) =>
+  `(select ${partyOf('c')} from clients c where c.account_id = $1 and c.id = ${row}.client_id)`;
+
+/** The client as it was when the document was issued, where it was otherwise than it is. W-06 */
+const issuedParty: Field<Row | null> = {
+  schema: optional(partySchema),
+  columns: ['party'],
+  follows: { party: clientNow('n') },
+  select: { party: `nullif(t.party, ${clientNow('t')})` },
+  write(value, row) {
+    row.party = value && Object.fromEntries(Object.entries(PARTY).map(([name, column]) => [column, value[name] ?? '']));
+  },
+  read({ party }) {
+    if (typeof party !== 'object' || party === null) return null;
+    const kept = new Map<string, unknown>(Object.entries(party));
+    return Object.fromEntries(Object.entries(PARTY).map(([name, column]) => [name, kept.get(column) || null]));
+  },
+};
+
 export const estimates = collection(
   'presupuestos',
   'estimates',
@@ -34,12 +77,38 @@ export const estimates = collection(
     numero: optionalText('number'),
     fecha: date('date'),
     concepto: optionalText('concept', ''),
+    observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
+    proyecto: optionalReference(projects, 'project_id'),
+    promo_code: optionalText('promo_code'),
+    estado: choice('state', { pendiente: 'pending', aceptado: 'accepted', rechazado: 'rejected' }, 'pendiente'),
+    valido_hasta: optionalDate('valid_until'),
   },
   {
     children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
   },
 );
+
+/** The line of an estimate that a line was converted from. The estimate itself is not stored: it is the line's. W-04 */
+const converted: Fields = {
+  presupuesto: {
+    schema: optional(refText()),
+    columns: [],
+    names: { collection: estimates },
+    select: {
+      estimate: `(select coalesce(e.ref, '@' || e.id) from estimate_lines l
+        join estimates e on e.account_id = $1 and e.id = l.estimate_id where l.account_id = $1 and l.id = t.estimate_line_id)`,
+    },
+    write(value, _row, { record, wrong, idNamedBy }, name) {
+      if (value === null) return;
+      if (record.linea_presupuesto === null) wrong('linea_presupuesto', 'falta: va con presupuesto');
+      else idNamedBy(name);
+    },
+    read: ({ estimate }) => estimate,
+  },
+  linea_presupuesto: optionalInnerReference(estimates, 'lineas', 'presupuesto', 'estimate_line_id'),
+};
 
 /** Maximum size of an attachment in bytes. FAIR-03 */
 const LARGEST_CONTENT = 20 * 1024 ** 2;
@@ -126,6 +195,7 @@ export const deliveryNotes = collection(
     concepto: optionalText('concept', ''),
     observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
     proyecto: optionalReference(projects, 'project_id'),
     recurrente: optionalReference(recurrings, 'recurring_id'),
     ciclo_recurrente: optionalDate('recurring_cycle'),
@@ -133,7 +203,7 @@ export const deliveryNotes = collection(
     revisado: flag('reviewed', true),
   },
   {
-    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) },
+    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', converted) },
     check({ recurrente, ciclo_recurrente }, wrong) {
       if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
     },
@@ -165,6 +235,7 @@ export const invoices = collection(
     concepto: optionalText('concept', ''),
     observaciones: freeText('remarks', ''),
     cliente: reference(clients, 'client_id'),
+    contraparte: issuedParty,
     proyecto: optionalReference(projects, 'project_id'),
     promo_code: optionalText('promo_code'),
   },
@@ -173,6 +244,7 @@ export const invoices = collection(
       lineas: lines('invoice_lines', 'invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),
         albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
+        ...converted,
       }),
       vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
     },

@@ -33,6 +33,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   department: 'consultar_empleados',
   employee: 'consultar_empleados',
   estimate: 'consultar_presupuestos',
+  estimateLine: 'obtener_presupuesto',
   family: 'listar_familias',
   format: 'consultar_formatos',
   funnel: 'listar_funnels',

@@ -849,6 +849,8 @@ export interface EstimatesListInput {
   fecha_fin?: string;
   /** Solo los de este cliente */
   clienteId?: string | number;
+  /** Número exacto */
+  numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
   /**
@@ -865,6 +867,7 @@ export interface EstimatesListInput {
 
 /** Output of `estimates.list`. */
 export interface EstimatesListOutput {
+  suma_base: number;
   total_presupuestos: number;
   pagina: number;
   por_pagina: number;
@@ -882,6 +885,8 @@ export interface EstimatesListOutput {
       email: string;
     };
     base_imponible: number;
+    estado: 'pendiente' | 'aceptado' | 'rechazado';
+    valido_hasta: string | null;
     num_lineas: number;
   }>;
 }
@@ -906,7 +911,12 @@ export interface EstimatesGetOutput {
     email: string;
   };
   base_imponible: number;
+  estado: 'pendiente' | 'aceptado' | 'rechazado';
+  valido_hasta: string | null;
   num_lineas: number;
+  observaciones: string;
+  promo_code: string;
+  proyectoId: string | null;
   lineas: Array<{
     lineaId: string;
     descripcion: string;
@@ -926,6 +936,105 @@ export interface EstimatesGetOutput {
   }>;
 }
 
+/** Input of `estimates.create`. */
+export interface EstimatesCreateInput {
+  /** Cliente de facturación */
+  cliente: {
+    /** Cliente existente; lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio para crear el cliente */
+    nombre_fiscal?: string;
+    /** Busca el cliente y lo actualiza, o lo crea */
+    cif?: string;
+    direccion?: string;
+    cp?: string;
+    poblacion?: string;
+    provincia?: string;
+    pais?: string;
+    email?: string;
+  };
+  pedido: {
+    /** Concepto o referencia */
+    obra: string;
+    /** Observaciones; admite HTML */
+    detalles_operacion?: string;
+    /** Código promocional; no cambia precios */
+    promo_code?: string;
+    /** Proyecto de las líneas que no tengan otro */
+    proyectoId?: string | number;
+    /** Si falta, hoy; no antes del último número de la serie */
+    fecha?: string;
+  };
+  /** Líneas */
+  detalles: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+  }>;
+  /** Último día en que vale */
+  valido_hasta?: string;
+}
+
+/** Output of `estimates.create`. */
+export type EstimatesCreateOutput = string;
+
+/** Input of `estimates.answer`. */
+export interface EstimatesAnswerInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+  estado: 'pendiente' | 'aceptado' | 'rechazado';
+}
+
+/** Output of `estimates.answer`. */
+export interface EstimatesAnswerOutput {
+  presupuestoId: string;
+  numero: string;
+  estado: 'pendiente' | 'aceptado' | 'rechazado';
+}
+
+/** Input of `estimates.convert`. */
+export interface EstimatesConvertInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+  destino: 'albaran' | 'factura';
+  /** Si faltan, todo lo que quede */
+  lineas?: Array<{
+    /** De estimates.get */
+    lineaId: string | number;
+    cantidad: number;
+  }>;
+  /** De una factura; suman el total con IVA */
+  vencimientos?: Array<{
+    fecha: string;
+    importe: number;
+  }>;
+}
+
+/** Output of `estimates.convert`. */
+export type EstimatesConvertOutput = string;
+
 /** Input of `estimates.listAttachments`. */
 export interface EstimatesListAttachmentsInput {
   /** El presupuesto */
@@ -944,6 +1053,19 @@ export interface EstimatesListAttachmentsOutput {
     url: string;
   }>;
 }
+
+/** Input of `estimates.attach`. */
+export interface EstimatesAttachInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+  nombre: string;
+  tipo_mime: string;
+  /** En base64 */
+  contenido: string;
+}
+
+/** Output of `estimates.attach`. */
+export type EstimatesAttachOutput = string;
 
 /** Input of `salesReport.get`. */
 export interface SalesReportGetInput {
@@ -3156,11 +3278,35 @@ export interface AlbaranClient {
      */
     get: Read<EstimatesGetInput, EstimatesGetOutput>;
     /**
+     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/estimates`; permiso `svc.write`
+     */
+    create: Write<EstimatesCreateInput, EstimatesCreateOutput>;
+    /**
+     * Responder presupuesto. Anota si el cliente acepta o rechaza un presupuesto. presupuestoId: de estimates.list.
+     *
+     * `PUT /api/v1/estimates/{presupuestoId}/state`; permiso `svc.write`
+     */
+    answer: Write<EstimatesAnswerInput, EstimatesAnswerOutput>;
+    /**
+     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas (lineaId: de estimates.get). Mueve stock. presupuestoId: de estimates.list.
+     *
+     * `POST /api/v1/estimates/{presupuestoId}/convert`; permiso `svc.write`
+     */
+    convert: Write<EstimatesConvertInput, EstimatesConvertOutput>;
+    /**
      * Adjuntos de un presupuesto. Ficheros adjuntos de un presupuesto, con una dirección de descarga válida 10 minutos. presupuestoId: de estimates.list.
      *
      * `GET /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.read`
      */
     listAttachments: Read<EstimatesListAttachmentsInput, EstimatesListAttachmentsOutput>;
+    /**
+     * Adjuntar a un presupuesto. Adjunta un fichero de hasta 700000 bytes a un presupuesto. presupuestoId: de estimates.list.
+     *
+     * `POST /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.write`
+     */
+    attach: Write<EstimatesAttachInput, EstimatesAttachOutput>;
   };
   salesReport: {
     /**
@@ -3521,7 +3667,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
-  estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
+  estimates: { list: 'pages', get: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write' },

@@ -227,11 +227,35 @@ export type Procedures = {
      */
     get: Query<types.EstimatesGetInput, types.EstimatesGetOutput>;
     /**
+     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/estimates`; permiso `svc.write`
+     */
+    create: Mutation<types.EstimatesCreateInput, types.EstimatesCreateOutput>;
+    /**
+     * Responder presupuesto. Anota si el cliente acepta o rechaza un presupuesto. presupuestoId: de estimates.list.
+     *
+     * `PUT /api/v1/estimates/{presupuestoId}/state`; permiso `svc.write`
+     */
+    answer: Mutation<types.EstimatesAnswerInput, types.EstimatesAnswerOutput>;
+    /**
+     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas (lineaId: de estimates.get). Mueve stock. presupuestoId: de estimates.list.
+     *
+     * `POST /api/v1/estimates/{presupuestoId}/convert`; permiso `svc.write`
+     */
+    convert: Mutation<types.EstimatesConvertInput, types.EstimatesConvertOutput>;
+    /**
      * Adjuntos de un presupuesto. Ficheros adjuntos de un presupuesto, con una dirección de descarga válida 10 minutos. presupuestoId: de estimates.list.
      *
      * `GET /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.read`
      */
     listAttachments: Query<types.EstimatesListAttachmentsInput, types.EstimatesListAttachmentsOutput>;
+    /**
+     * Adjuntar a un presupuesto. Adjunta un fichero de hasta 700000 bytes a un presupuesto. presupuestoId: de estimates.list.
+     *
+     * `POST /api/v1/estimates/{presupuestoId}/attachments`; permiso `svc.write`
+     */
+    attach: Mutation<types.EstimatesAttachInput, types.EstimatesAttachOutput>;
   };
   salesReport: {
     /**

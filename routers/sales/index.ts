@@ -1,4 +1,8 @@
+import { answerEstimate } from './answer-estimate.ts';
+import { attachToEstimate } from './attach-to-estimate.ts';
+import { convertEstimate } from './convert-estimate.ts';
 import { createDeliveryNote } from './create-delivery-note.ts';
+import { createEstimate } from './create-estimate.ts';
 import { createInvoice } from './create-invoice.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
 import { getEstimate } from './get-estimate.ts';
@@ -10,7 +14,15 @@ import { listInvoices } from './list-invoices.ts';
 import { reportSales } from './report-sales.ts';
 
 export const sales = {
-  estimates: { list: listEstimates, get: getEstimate, listAttachments: listEstimateAttachments },
+  estimates: {
+    list: listEstimates,
+    get: getEstimate,
+    create: createEstimate,
+    answer: answerEstimate,
+    convert: convertEstimate,
+    listAttachments: listEstimateAttachments,
+    attach: attachToEstimate,
+  },
   salesReport: { get: reportSales },
   deliveryNotes: { list: listDeliveryNotes, get: getDeliveryNote, create: createDeliveryNote },
   invoices: { list: listInvoices, get: getInvoice, create: createInvoice },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { documentHeader } from '../shared/documents/sale-document.ts';
+import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -65,6 +65,7 @@ export const listDeliveryNotes = operation({
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
         )
         .select(deliveryNotes.columns)
+        .select(issuedParty)
         .select(showsInvoiced(accountId, sql<number>`d.id`).as('invoiced'))
         .select((eb) =>
           eb

@@ -1,23 +1,17 @@
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { documentHeader, foundIn } from '../shared/documents/sale-document.ts';
+import { foundIn, issuedParty } from '../shared/documents/sale-document.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
-import { always, idOf, shape, wholeOf } from '../shared/shape.ts';
+import { shape } from '../shared/shape.ts';
+import { estimateHeader } from './estimate.ts';
 
-/** An estimate without its lines. EST-01 */
-export const estimateHeader = {
-  tipo: always('presupuesto'),
-  presupuestoId: idOf('estimate', 'd.id'),
-  ...documentHeader,
-  num_lineas: wholeOf('line_count'),
-};
+const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader), { suma_base: z.number() });
 
-const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader));
-
-/** Estimates, newest first. `base_imponible` without VAT, the sum of the lines. PAG-02, EST-01 */
+/** Estimates, newest first. `base_imponible` without VAT, the sum of the lines; `suma_base` of all that are selected. PAG-02, EST-01 */
 export const listEstimates = operation({
   title: 'Presupuestos',
   description:
@@ -28,12 +22,13 @@ export const listEstimates = operation({
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
+    numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
     ...page(PAGE),
   },
   output: estimates.schema,
   async handler({ input, db, accountId }) {
-    const { fecha_inicio, fecha_fin, clienteId, busqueda } = input;
+    const { fecha_inicio, fecha_fin, clienteId, numero, busqueda } = input;
     const lines = sql<{ base: number; line_count: number }>`(
       select coalesce(sum(l.amount), 0) as base, count(*) as line_count from estimate_lines l
       where l.account_id = ${accountId} and l.estimate_id = d.id)`;
@@ -43,8 +38,15 @@ export const listEstimates = operation({
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
+      .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
       .$call(when(busqueda, (q, wanted) => q.where('d.id', 'in', foundIn('estimates', accountId, wanted))));
-    return estimates.read(db, input, {
+    const sum = db
+      .selectFrom('estimate_lines as l')
+      .select(sql<number>`coalesce(sum(l.amount), 0)`.as('suma_base'))
+      .where('l.account_id', '=', accountId)
+      .where('l.estimate_id', 'in', selected.select('d.id'))
+      .executeTakeFirstOrThrow();
+    const page = {
       selected,
       rows: selected
         .innerJoin('clients as c', (join) =>
@@ -52,9 +54,11 @@ export const listEstimates = operation({
         )
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
         .select(estimates.columns)
+        .select(issuedParty)
         .select(['l.base', 'l.line_count'])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),
-    });
+    };
+    return estimates.read(db, input, page, sum);
   },
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { documentHeader, foundIn } from '../shared/documents/sale-document.ts';
+import { documentHeader, foundIn, issuedParty } from '../shared/documents/sale-document.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -59,6 +59,7 @@ export const listInvoices = operation({
         )
         .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
         .select(invoices.columns)
+        .select(issuedParty)
         .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),

@@ -137,14 +137,15 @@ export function listOf<
       db: Db,
       input: Page,
       query: Counted<Tables, Table> & { rows: Ordered<NoInfer<Row>> },
-      headed?: Headed,
+      headed?: Headed | Promise<Headed>,
     ) {
-      const found = await jsonPage(db, {
+      const page = jsonPage(db, {
         total: query.total ?? query.selected.select((eb) => eb.fn.countAll().as('total')),
         rows: query.rows.limit(limit(input)).offset(offset(input)),
         row,
       });
-      return answer(input, found, headed);
+      const [found, heading] = await Promise.all([page, headed]);
+      return answer(input, found, heading);
     },
   };
 }

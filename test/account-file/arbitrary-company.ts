@@ -259,8 +259,22 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     fecha: date(),
     cliente: named('clientes'),
     ...maybe({ numero: pick([`${letter}2026-000${index + 1}`, `${index} ${text()}`]), concepto: text() }),
+    ...maybe({ contraparte: { nombre_fiscal: text(), ...maybe({ cif: text(), email: text(), direccion: text() }) } }),
   });
-  add('presupuestos', (index) => ({ ...sale('P', index), lineas: lines(true) }));
+  /** Sometimes a line of an estimate that a line is converted from. */
+  const converted = () => {
+    const estimate = pick(of('presupuestos'));
+    const line = Array.isArray(estimate.lineas)
+      ? estimate.lineas.find(({ ref }) => typeof ref === 'string')
+      : undefined;
+    return line && flip() ? { presupuesto: estimate.ref, linea_presupuesto: line.ref } : {};
+  };
+  add('presupuestos', (index) => ({
+    ...sale('P', index),
+    ...onProject(),
+    ...maybe({ observaciones: ` <i>${text()}</i>`, promo_code: text(), valido_hasta: date() }),
+    ...maybe({ estado: pick(['pendiente', 'aceptado', 'rechazado']) }),
+  }));
   add('adjuntos', () => ({
     presupuesto: named('presupuestos'),
     nombre: text(),
@@ -282,7 +296,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   });
   add('albaranes', (index) => ({
     ...sale('A', index),
-    ...onProject(),
+    ...onProject(converted),
     ...maybe({
       observaciones: pick([text(), ` <b>${text()}</b>\n`]),
       promo_code: text(),
@@ -304,7 +318,10 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   });
   add('facturas', (index) => ({
     ...sale('F', index),
-    ...onProject(() => maybe({ proviene_albaranes: flip(), albaran: named('albaranes') })),
+    ...onProject(() => ({
+      ...maybe({ proviene_albaranes: flip(), albaran: named('albaranes') }),
+      ...converted(),
+    })),
     ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
   }));
   add('albaranes_compra', () => ({

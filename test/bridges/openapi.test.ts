@@ -382,6 +382,7 @@ const RECORDS: Partial<Record<Kind, number>> = {
   taskState: 3001,
   task: 3101,
   estimate: 3401,
+  estimateLine: 3411,
   recurring: 3602,
   deliveryNote: 3701,
   invoice: 3901,

@@ -141,6 +141,12 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice of notes' as const) }),
+  fc.record({
+    kind: fc.constant('estimate' as const),
+    price: cents,
+    project,
+    destino: fc.constantFrom('albaran', 'factura'),
+  }),
   fc.record({ kind: fc.constant('project' as const) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('task' as const), project }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
@@ -178,6 +184,13 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     case 'invoice of notes': {
       const albaranes = notes.splice(0, 2);
       return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
+    }
+    case 'estimate': {
+      const { price, project, destino } = action;
+      const body = sale(Math.abs(price));
+      const pedido = { ...body.pedido, proyectoId: project && 31 + PROJECTS.indexOf(project) };
+      const id = await created('/estimates', { ...body, pedido });
+      return void (await created(`/estimates/${id}/convert`, { destino }));
     }
     case 'project':
       return void (await created('/projects', { datos: { descripcion: 'Nueva' } }));

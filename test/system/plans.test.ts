@@ -85,6 +85,8 @@ const WRITES: [path: string, body: object][] = [
       detalles: [{ cantidad: 2, articulo_fk: 77 }],
     },
   ],
+  ['/estimates', { cliente: { id: 7 }, pedido: { obra: 'Cubierta' }, detalles: [{ cantidad: 2, articulo_fk: 77 }] }],
+  ['/estimates/ESTIMATE/convert', { destino: 'albaran' }],
 ];
 
 /** Tables that are read whole, with the reason. */
@@ -184,14 +186,16 @@ test('[TEN-02] operations read by indexes, and by the same ones without row-leve
   ];
   const { body: notes } = await server.request('/api/v1/delivery-notes?por_pagina=1', { headers });
   const noteId = notes.data.documentos[0].albaranId;
+  let estimateId = '';
   for (const [method, path, body] of calls) {
     statements.take();
-    const answer = await server.request(`/api/v1${path.replace('NOTE', noteId)}`, {
+    const answer = await server.request(`/api/v1${path.replace('NOTE', noteId).replace('ESTIMATE', estimateId)}`, {
       method,
       body: body ?? null,
       headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
     });
     expect([path, answer.status, answer.body.errorMsg]).toEqual([path, 200, '']);
+    if (path === '/estimates') estimateId = answer.body.data;
     let opening = 'begin';
     const bound: string[] = [];
     const free: string[] = [];

@@ -2,14 +2,21 @@
 // Every statement is sent at once: the document's id is drawn ahead.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../platform/database.ts';
+import { searchable } from '../../../platform/text.ts';
 import { nextNumber } from './document-number.ts';
+import { partyNow } from './sale-document.ts';
 import { lineRows, type ResolvedLine } from './sale-lines.ts';
 
-/** Where lines go, and which column names their document. */
+/** Where lines go, which column names their document, and whether they are sold by it. */
 const PARTS = {
-  delivery_notes: { lines: sql.table('delivery_note_lines'), parent: sql.ref('delivery_note_id') },
-  invoices: { lines: sql.table('invoice_lines'), parent: sql.ref('invoice_id') },
+  estimates: { lines: sql.table('estimate_lines'), parent: sql.ref('estimate_id'), sells: false },
+  delivery_notes: { lines: sql.table('delivery_note_lines'), parent: sql.ref('delivery_note_id'), sells: true },
+  invoices: { lines: sql.table('invoice_lines'), parent: sql.ref('invoice_id'), sells: true },
 } as const;
+
+/** The derived column `search` of a document that `numbered` gives its number. */
+export const numberedSearch = (concept: string) =>
+  sql`concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))`;
 
 interface NewLines {
   accountId: number;
@@ -24,28 +31,30 @@ interface NewLines {
 }
 
 /**
- * Writes the lines of the document that was written just before; goods in sale mode leave stock, below zero too; projects
- * have sold that much more. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
+ * Writes the lines of the document that was written just before. Unless it is an estimate, goods in sale mode leave stock, below
+ * zero too, and projects have sold that much more. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
  */
 export async function insertLines(db: Db, { accountId, id, table, lines, priceList, projectId, now }: NewLines) {
-  const { lines: lineTable, parent } = PARTS[table];
+  const { lines: lineTable, parent, sells } = PARTS[table];
   const rows = lineRows(lines);
   const document = sql<number>`${id}::bigint`;
   // A price that was not sent is the list's, per base unit, for as many as the format holds.
   const written =
     sql`insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
-      vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id)
+      vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id
+      ${sells ? sql`, estimate_line_id` : sql``})
     select ${accountId}, ${document}, l.position, l.description, l.quantity,
       coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
       l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
       l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
+      ${sells ? sql`, l.estimate_line_id` : sql``}
     from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
     order by l.position
     returning id`.execute(db);
-  const goods = lines.filter(({ moves_stock }) => moves_stock);
+  const goods = sells ? lines.filter(({ moves_stock }) => moves_stock) : [];
   const moved = goods.length > 0 && moveStock(db, { accountId, id, table, goods, now });
   // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
-  const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
+  const onProject = sells && (projectId != null || lines.some(({ project_id }) => project_id != null));
   const added =
     onProject &&
     sql`insert into project_totals as t (account_id, project_id, sales)
@@ -109,7 +118,7 @@ export interface NewDeliveryNote {
   priceList: number;
   concept: string;
   remarks?: string | undefined;
-  promoCode?: string | undefined;
+  promoCode?: string | null | undefined;
   /** Of the note, and of its lines that have none of their own. */
   projectId?: number | null;
   /** The recurring it is issued from. */
@@ -127,11 +136,11 @@ export async function insertDeliveryNote(db: Db, note: NewDeliveryNote): Promise
   await Promise.all([
     taken,
     sql`insert into delivery_notes (account_id, id, number, date, concept, remarks, client_id, project_id, recurring_id,
-        recurring_cycle, promo_code, reviewed)
+        recurring_cycle, promo_code, reviewed, party)
       select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${remarks ?? ''}, ${clientId},
         ${projectId ?? null}::bigint, ${recurringId ?? null}::bigint,
-        ${recurringCycle ?? null}::date, ${promoCode || null}, true
-      from ${numbered}
+        ${recurringCycle ?? null}::date, ${promoCode || null}, true, ${partyNow}
+      from ${numbered} join clients c on c.account_id = ${accountId} and c.id = ${clientId}
       returning id`.execute(db),
     insertLines(db, { ...note, table: 'delivery_notes' }),
   ]);

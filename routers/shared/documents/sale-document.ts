@@ -1,6 +1,7 @@
 // What estimates, delivery notes and invoices share: how a caller describes a new one, and how one is read.
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { partyOf } from '../../../entities/sales.ts';
 import { badField } from '../../../platform/errors.ts';
 import type { Kind } from '../../../platform/ids.ts';
 import { containing } from '../../../platform/text.ts';
@@ -27,10 +28,19 @@ export function refuseFuture(fecha: string | undefined, today: Temporal.PlainDat
 /** `contraparte`: the client of a document. */
 export const party = {
   clienteId: idOf('client', 'd.client_id'),
-  nombre_fiscal: textOf('c.legal_name'),
-  cif: textOf('c.tax_id'),
-  email: textOf('c.email'),
+  nombre_fiscal: textOf('legal_name'),
+  cif: textOf('tax_id'),
+  email: textOf('email'),
 };
+
+const issued = (column: 'legal_name' | 'tax_id' | 'email') =>
+  sql<string>`coalesce(d.party ->> ${sql.lit(column)}, c.${sql.ref(column)})`.as(column);
+
+/** The columns of `contraparte`: the client `c` of a document `d` as it was when the document was issued. W-06 */
+export const issuedParty = [issued('legal_name'), issued('tax_id'), issued('email')] as const;
+
+/** SQL for what a document that is being issued keeps of its client `c`. W-06 */
+export const partyNow = sql.raw(partyOf('c'));
 
 /** What every sale document `d` of a client `c` says of itself; `base_imponible` without VAT, the sum of its lines. */
 export const documentHeader = {
@@ -41,7 +51,7 @@ export const documentHeader = {
   base_imponible: decimalOf('base'),
 };
 
-/** What delivery notes and invoices say of themselves where they are read whole. W-05 */
+/** What documents say of themselves where they are read whole. W-05 */
 export const documentDetails = {
   observaciones: textOf('d.remarks'),
   promo_code: textOf('d.promo_code'),
@@ -114,7 +124,7 @@ export const documentOf = <More extends object = object>(
 ) => {
   const { lines, parent } = LINES[table];
   return sql<DocumentRow & More>`
-    select d.id, d.number, d.date, d.concept, d.client_id, c.legal_name, c.tax_id, c.email, l.* ${more}
+    select d.id, d.number, d.date, d.concept, d.client_id, ${sql.join(issuedParty)}, l.* ${more}
     from ${sql.table(table)} d join clients c on c.account_id = ${accountId} and c.id = d.client_id
       cross join lateral (
         select coalesce(sum(l.amount), 0) as base, count(*) as line_count,

@@ -64,23 +64,28 @@ export const saleLine = renewedLine
 
 export type SaleLine = z.output<typeof saleLine>;
 
+/** A decimal; as PostgreSQL's text where it was computed there, since a number might not hold all its digits. */
+type Exact = number | string;
+
 /** A line ready to be stored; without a `unit_price` it takes the article's, for `factor` base units. */
 export interface ResolvedLine {
   position: number;
   description: string;
-  quantity: number;
-  unit_price: number | null;
+  quantity: Exact;
+  unit_price: Exact | null;
   vat: number;
   discount: number;
   product_id: number | null;
   variation_id: number | null;
   format_id: number | null;
-  base_quantity: number | null;
+  base_quantity: Exact | null;
   extended_description: string | null;
   start_date: string | null;
   end_date: string | null;
   /** Where it is another than the document's. */
   project_id?: number | null;
+  /** The line of an estimate that it is converted from. W-04 */
+  estimate_line_id?: number;
   /** The article's prices, where the line has none: by list, the price without VAT first. */
   list_prices?: Record<string, readonly [price: number, ...rest: unknown[]]> | undefined;
   /** Base units in one commercial unit; null without a format. */
@@ -185,8 +190,8 @@ export async function resolveLines(
 export function checkAmounts(lines: readonly ResolvedLine[], priceList: number, of = 'detalles'): void {
   const beyond = beyondLimits(
     lines.map(({ quantity, unit_price, factor, discount, vat, list_prices }) => ({
-      quantity,
-      unitPrice: unit_price ?? list_prices?.[priceList]?.[0] ?? 0,
+      quantity: Number(quantity),
+      unitPrice: Number(unit_price ?? list_prices?.[priceList]?.[0] ?? 0),
       factor: unit_price === null ? (factor ?? 1) : 1,
       discount,
       vat,
@@ -204,4 +209,5 @@ export function checkAmounts(lines: readonly ResolvedLine[], priceList: number, 
 export const lineRows = (lines: readonly ResolvedLine[]) =>
   sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, ...line }) => line))}::json) as l(position int, description text, quantity numeric,
     unit_price numeric, vat numeric, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
-    base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, factor numeric, moves_stock boolean)`;
+    base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, estimate_line_id bigint, factor numeric,
+    moves_stock boolean)`;

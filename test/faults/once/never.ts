@@ -8,10 +8,11 @@ export const NEVER: Readonly<Record<string, string>> = {
   'numbers of documents have gaps, or the counter is elsewhere': `
     with numbered as (
       select 'delivery_note' as document, number from delivery_notes where account_id = $1
-      union all select 'invoice', number from invoices where account_id = $1),
+      union all select 'invoice', number from invoices where account_id = $1
+      union all select 'estimate', number from estimates where account_id = $1),
     counted as (
       select document, split_part(substr(number, 2), '-', 1)::int as year, split_part(number, '-', 2)::int as number
-      from numbered where number ~ '^[AF]\\d{4}-\\d+$'
+      from numbered where number ~ '^[AFP]\\d{4}-\\d+$'
       union all
       select 'project', 2000 + split_part(number, '-', 1)::int, split_part(number, '-', 2)::int
       from projects where account_id = $1 and number ~ '^\\d{2}-\\d+$'),
@@ -23,7 +24,16 @@ export const NEVER: Readonly<Record<string, string>> = {
     where (s.documents, s.numbers, s.last) is distinct from (c.last_number::bigint, c.last_number::bigint, c.last_number)`,
   'a document has no number': `
     select concept from delivery_notes where account_id = $1 and number is null and concept like 'w%-%'
-    union all select concept from invoices where account_id = $1 and number is null and concept like 'w%-%'`,
+    union all select concept from invoices where account_id = $1 and number is null and concept like 'w%-%'
+    union all select concept from estimates where account_id = $1 and number is null and concept like 'w%-%'`,
+  'a line of an estimate is converted beyond its quantity': `
+    select l.id, l.quantity, c.quantity as converted from estimate_lines l
+    join (
+      select estimate_line_id as id, sum(quantity) as quantity from (
+        select estimate_line_id, quantity from delivery_note_lines where account_id = $1
+        union all select estimate_line_id, quantity from invoice_lines where account_id = $1) b
+      group by 1) c on c.id = l.id
+    where l.account_id = $1 and c.quantity > l.quantity`,
   'a document has no lines': `
     select concept from delivery_notes d where account_id = $1
       and not exists (select from delivery_note_lines l where l.account_id = $1 and l.delivery_note_id = d.id)

@@ -32,6 +32,8 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
+  'estimates.create': { table: 'estimates', column: 'concept', kind: 'estimate' },
+  'estimates.attach': { table: 'attachments', column: 'name', kind: 'attachment' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
@@ -52,6 +54,7 @@ const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
 const TASKS = [9401, 9402, 9403, 9404];
+const ESTIMATES = [9801, 9802, 9803, 9804];
 const RECURRINGS = [9601, 9602, 9603, 9604];
 const RENEWED = [9611, 9612, 9613, 9614];
 const SHARED = 5;
@@ -74,6 +77,14 @@ export const records: readonly FileRecord[] = [
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
   ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
+  ...ESTIMATES.map((id) => ({
+    coleccion: 'presupuestos',
+    ref: `e${id}`,
+    id,
+    fecha: '2026-02-01',
+    cliente: 'bar',
+    lineas: [{ ref: 'l', id: id + 100, descripcion: 'Línea', cantidad: 1_000_000, importe_unitario: 0.5 }],
+  })),
   ...[...RECURRINGS, ...RENEWED].map((id) => ({
     ...{ coleccion: 'recurrentes', ref: `r${id}`, id, descripcion: `Servicio ${id}`, cliente: 'bar' },
     ...{ periodicidad: 'semanal', fecha_creacion: '1950-01-02' },
@@ -171,6 +182,29 @@ class Writer {
       ];
       return { input: { cliente, pedido, detalles, vencimientos } };
     },
+    'estimates.create': (mark, shared) => ({
+      input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
+    }),
+    // Only the audit says that these were done: the same answer changes nothing, and what is converted has the estimate's texts.
+    'estimates.answer': () => ({
+      input: {
+        presupuestoId: String(this.#random.pick(ESTIMATES)),
+        estado: this.#random.pick(['aceptado', 'rechazado', 'pendiente']),
+      },
+    }),
+    'estimates.convert': () => {
+      const id = this.#random.pick(ESTIMATES);
+      return {
+        input: {
+          presupuestoId: String(id),
+          destino: this.#random.pick(['albaran', 'factura']),
+          lineas: [{ lineaId: String(id + 100), cantidad: this.#cents() }],
+        },
+      };
+    },
+    'estimates.attach': (mark) => ({
+      input: { presupuestoId: '3401', nombre: mark, tipo_mime: 'text/plain', contenido: 'ZGV0YWxsZQ==' },
+    }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),

@@ -1,5 +1,4 @@
-// Numbers without gaps, even if a write fails after it took one. Estimates are numbered too, but only imports create them, which
-// assign no numbers (import.test.ts tests how counters continue after imported ones).
+// Numbers without gaps, even if a write fails after it took one. How counters continue after imported numbers: import.test.ts.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../../helpers/own-database.ts';
@@ -41,6 +40,11 @@ const calls: ((company: Company) => Promise<{ status: number }>)[] = [
   (company) => company.post('/delivery-notes', body()),
   (company) => company.post('/invoices', body({ vencimientos: [{ fecha: '2026-12-31', importe: 1 }] })),
   (company) => company.post('/delivery-notes', body({ detalles: [{ cantidad: 1, articulo_fk: 999 }] })),
+  async (company) => {
+    const estimate = await company.post('/estimates', body());
+    if (estimate.status !== 200) return estimate;
+    return company.post(`/estimates/${estimate.body.data}/convert`, { destino: 'factura' });
+  },
   async (company) => {
     const note = await company.post('/delivery-notes', body());
     return note.status === 200 ? company.post('/invoices', { albaranes: [note.body.data] }) : note;
@@ -97,13 +101,17 @@ async function holdingStock({ id }: Company, work: () => Promise<void>): Promise
 }
 
 /** The numbers of all documents of a kind, through the operations, in order. */
-async function numbersOf(company: Company, kind: 'invoices' | 'delivery-notes', year: number): Promise<string[]> {
+async function numbersOf(
+  company: Company,
+  kind: 'invoices' | 'delivery-notes' | 'estimates',
+  year: number,
+): Promise<string[]> {
   const { body: answer } = await company.get(`/${kind}`, {
     fecha_inicio: `${year}-01-01`,
     fecha_fin: `${year}-12-31`,
     por_pagina: 500,
   });
-  const documents: { numero: string }[] = answer.data.facturas ?? answer.data.documentos;
+  const documents: { numero: string }[] = answer.data.facturas ?? answer.data.documentos ?? answer.data.presupuestos;
   return documents.map(({ numero }) => numero).sort();
 }
 
@@ -155,8 +163,11 @@ test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusal
     for (const company of [acme, other]) {
       const invoices = await numbersOf(company, 'invoices', year);
       const notes = await numbersOf(company, 'delivery-notes', year);
+      const estimates = await numbersOf(company, 'estimates', year);
       expect(invoices).toEqual(gapless('F', year, invoices.length));
       expect(notes).toEqual(gapless('A', year, notes.length));
+      expect(estimates).toEqual(gapless('P', year, estimates.length));
+      expect(estimates.length).toBeGreaterThan(company === acme ? 10 : 4);
       expect(invoices.length).toBeGreaterThan(company === acme ? 20 : 8);
     }
     // Documents answered with 200 exist.

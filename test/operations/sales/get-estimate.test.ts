@@ -46,7 +46,12 @@ test('[EST-01] by number or sealed id: header, counterpart, lines, and their sum
     concepto: 'Reforma',
     contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Cliente SL', cif: 'B1', email: 'c@c.es' },
     base_imponible: 67.1,
+    estado: 'pendiente',
+    valido_hasta: null,
     num_lineas: 2,
+    observaciones: '',
+    promo_code: '',
+    proyectoId: null,
     lineas: [
       {
         lineaId: expect.any(String),

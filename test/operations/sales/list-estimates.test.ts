@@ -40,6 +40,7 @@ test('[EST-01] the header of each, as the estimate itself shows it', async () =>
   const { status, body } = await acme.get('/estimates', { busqueda: 'P-0007' });
   expect(status).toBe(200);
   expect(body.data).toEqual({
+    suma_base: 67.1,
     total_presupuestos: 1,
     pagina: 1,
     por_pagina: 100,
@@ -53,6 +54,8 @@ test('[EST-01] the header of each, as the estimate itself shows it', async () =>
         concepto: 'Reforma del baño',
         contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Café Nilo', cif: 'B1', email: 'c@nilo.es' },
         base_imponible: 67.1,
+        estado: 'pendiente',
+        valido_hasta: null,
         num_lineas: 2,
       },
     ],
@@ -89,6 +92,22 @@ test('by client, and by text in the number, the concept or the client', async ()
     'Concepto 13',
   ]);
   expect(await list({ busqueda: 'nada' })).toEqual([]);
+});
+
+test('by its exact number; the sum is of the whole selection, whatever the page', async () => {
+  const acme = await server.company([
+    ...records,
+    estimate(16, '2026-04-01', {
+      numero: 'P-00071',
+      lineas: [{ descripcion: 'x', cantidad: 1, importe_unitario: 0.05 }],
+    }),
+  ]);
+  const list = async (query: object) => (await acme.get('/estimates', { ...query })).body.data;
+  expect(concepts({ data: await list({ numero: 'P-0007' }) })).toEqual(['Reforma del baño']);
+  expect(await list({ numero: 'p-0007' })).toMatchObject({ total_presupuestos: 0, suma_base: 0 });
+  expect(await list({ por_pagina: 1, pagina: 9 })).toMatchObject({ suma_base: 67.15, presupuestos: [] });
+  expect(await list({ clienteId: 1, fecha_inicio: '2026-02-01' })).toMatchObject({ suma_base: 0.05 });
+  expect(await list({ busqueda: 'p-0007' })).toMatchObject({ total_presupuestos: 2, suma_base: 67.15 });
 });
 
 test('a changed estimate is found by what it says now', async () => {

@@ -1005,7 +1005,7 @@ export interface DeliveryNotesListInput {
   clienteId?: string | number;
   /** Solo los de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo facturados; false: solo sin facturar */
+  /** true: solo facturados; false: solo por facturar */
   facturado?: boolean;
   /**
    * Página, desde 1
@@ -1040,6 +1040,7 @@ export interface DeliveryNotesListOutput {
     proyectoId: string | null;
     revisado: boolean;
     facturado: boolean;
+    anulado: boolean;
   }>;
 }
 
@@ -1067,6 +1068,7 @@ export interface DeliveryNotesGetOutput {
   promo_code: string;
   proyectoId: string | null;
   facturado: boolean;
+  anulado: boolean;
   num_lineas: number;
   lineas: Array<{
     lineaId: string;
@@ -1148,6 +1150,21 @@ export interface DeliveryNotesCreateInput {
 
 /** Output of `deliveryNotes.create`. */
 export type DeliveryNotesCreateOutput = string;
+
+/** Input of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulInput {
+  /** El albarán */
+  albaranId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulOutput {
+  albaranId: string;
+  numero: string;
+  anulado: boolean;
+}
 
 /** Input of `invoices.list`. */
 export interface InvoicesListInput {
@@ -2920,6 +2937,12 @@ export interface AlbaranClient {
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán. Anula un albarán sin facturar: conserva su número, devuelve hoy su stock y deja de contar. albaranId: de deliveryNotes.list.
+     *
+     * `POST /api/v1/delivery-notes/{albaranId}/annul`; permiso `svc.write`
+     */
+    annul: Write<DeliveryNotesAnnulInput, DeliveryNotesAnnulOutput>;
   };
   invoices: {
     /**
@@ -3208,7 +3231,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   salesReport: { get: 'read' },
-  deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
+  deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },

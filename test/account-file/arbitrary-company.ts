@@ -290,18 +290,6 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...(flip() ? { recurrente: named('recurrentes'), ...maybe({ ciclo_recurrente: `2026-0${index + 1}-28` }) } : {}),
     ...maybe({ revisado: flip() }),
   }));
-  add('movimientos_stock', () => {
-    const note = pick(of('albaranes'));
-    const line = Array.isArray(note.lineas) ? note.lineas.find(({ ref }) => typeof ref === 'string') : undefined;
-    const { articulo, variacion = null } = product();
-    return {
-      ...(articulo ? { articulo, variacion } : { articulo: named('articulos') }),
-      fecha: instant(),
-      cantidad: number(),
-      ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
-      ...maybe({ factor: number() }),
-    };
-  });
   add('facturas', (index) => ({
     ...sale('F', index),
     ...onProject(() => maybe({ proviene_albaranes: flip(), albaran: named('albaranes') })),
@@ -313,6 +301,23 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...maybe({ numero: text() }),
     ...onProject(),
   }));
+  add('movimientos_stock', () => {
+    const note = pick(of('albaranes'));
+    const line = Array.isArray(note.lineas) ? note.lineas.find(({ ref }) => typeof ref === 'string') : undefined;
+    const { articulo, variacion = null } = product();
+    return {
+      ...(articulo ? { articulo, variacion } : { articulo: named('articulos') }),
+      fecha: instant(),
+      cantidad: number(),
+      ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
+      ...maybe({
+        factor: number(),
+        motivo: text(),
+        factura: named('facturas'),
+        albaran_compra: named('albaranes_compra'),
+      }),
+    };
+  });
   add('subtipos_gasto', (index) => ({ subtipo: `${index}${text()}`, titulo: text() }));
   add('facturas_compra', () => ({
     numero: text(),

@@ -16,7 +16,8 @@ import {
 } from './collections/people.ts';
 import { machines, projectStates, projects, taskStates, tasks, timeEntries } from './collections/projects.ts';
 import { expenseSubtypes, purchaseDeliveryNotes, purchaseInvoices } from './collections/purchases.ts';
-import { attachments, deliveryNotes, estimates, invoices, recurrings, stockMovements } from './collections/sales.ts';
+import { attachments, deliveryNotes, estimates, invoices, recurrings } from './collections/sales.ts';
+import { stockMovements } from './collections/stock.ts';
 import { treasuryAccounts, treasuryMovements } from './collections/treasury.ts';
 
 /** A collection may only name records of those before it. */
@@ -49,9 +50,9 @@ export const COLLECTIONS: readonly Collection[] = [
   attachments,
   recurrings,
   deliveryNotes,
-  stockMovements,
   invoices,
   purchaseDeliveryNotes,
+  stockMovements,
   expenseSubtypes,
   purchaseInvoices,
   treasuryAccounts,

@@ -1,4 +1,4 @@
-// Estimates with attachments, recurring services, delivery notes with stock movements, and invoices.
+// Estimates with attachments, recurring services, delivery notes and invoices.
 import { z } from 'zod';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
@@ -11,18 +11,14 @@ import {
   instant,
   keptDates,
   optionalDate,
-  optionalDecimal,
-  optionalInnerReference,
   optionalReference,
   optionalText,
   optionalWhole,
   optionalWholes,
-  product,
   reference,
   text,
   wholeNumber,
 } from '../fields.ts';
-import { products } from './catalogue.ts';
 import { annulment, annulmentSaysWhy, dueDates, lines } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
@@ -141,22 +137,6 @@ export const deliveryNotes = collection(
       annulmentSaysWhy(record, wrong);
     },
   },
-);
-
-export const stockMovements = collection(
-  'movimientos_stock',
-  'stock_movements',
-  {
-    articulo: reference(products, 'product_id'),
-    variacion: optionalInnerReference(products, 'variaciones', 'articulo', 'variation_id'),
-    fecha: instant('moved_at'),
-    cantidad: product('quantity'),
-    albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
-    linea: optionalInnerReference(deliveryNotes, 'lineas', 'albaran', 'delivery_note_line_id'),
-    factor: optionalDecimal('factor'),
-  },
-  // Opening movements are not exported: they follow from `stock` and the other movements.
-  { exported: 'not t.opening' },
 );
 
 export const invoices = collection(

@@ -623,6 +623,14 @@ export interface ProductsListStockMovementsOutput {
       tipo: 'albaran';
       id: string;
       numero: string;
+    } | {
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    } | {
+      tipo: 'albaran_compra';
+      id: string;
+      numero: string;
     } | null;
   }>;
 }

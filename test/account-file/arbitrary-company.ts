@@ -293,18 +293,6 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...maybe({ revisado: flip() }),
     ...annulment(),
   }));
-  add('movimientos_stock', () => {
-    const note = pick(of('albaranes'));
-    const line = Array.isArray(note.lineas) ? note.lineas.find(({ ref }) => typeof ref === 'string') : undefined;
-    const { articulo, variacion = null } = product();
-    return {
-      ...(articulo ? { articulo, variacion } : { articulo: named('articulos') }),
-      fecha: instant(),
-      cantidad: number(),
-      ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
-      ...maybe({ factor: number() }),
-    };
-  });
   add('facturas', (index) => ({
     ...sale('F', index),
     ...onProject(() => maybe({ proviene_albaranes: flip(), albaran: named('albaranes') })),
@@ -318,6 +306,23 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...onProject(),
     ...annulment(),
   }));
+  add('movimientos_stock', () => {
+    const note = pick(of('albaranes'));
+    const line = Array.isArray(note.lineas) ? note.lineas.find(({ ref }) => typeof ref === 'string') : undefined;
+    const { articulo, variacion = null } = product();
+    return {
+      ...(articulo ? { articulo, variacion } : { articulo: named('articulos') }),
+      fecha: instant(),
+      cantidad: number(),
+      ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
+      ...maybe({
+        factor: number(),
+        motivo: text(),
+        factura: named('facturas'),
+        albaran_compra: named('albaranes_compra'),
+      }),
+    };
+  });
   add('subtipos_gasto', (index) => ({ subtipo: `${index}${text()}`, titulo: text() }));
   add('facturas_compra', () => ({
     numero: text(),

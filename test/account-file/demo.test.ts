@@ -52,8 +52,10 @@ interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, num
 
 const ORDER = `cuenta tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias
   clientes proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto
-  proyectos estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes movimientos_stock facturas
-  albaranes_compra subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`.split(/\s+/);
+  proyectos estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes facturas
+  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`.split(
+  /\s+/,
+);
 
 // Fields that name a record, and the record's collection.
 const REFERENCES = `empleado empleados|responsable empleados|departamento departamentos|turno turnos

@@ -66,7 +66,7 @@ export function addToProjects(
     returning project_id`.execute(db);
 }
 
-/** Goods leave stock with the lines that were written just before. A movement of a delivery note names it and the line. */
+/** Goods leave stock with the lines that were written just before. A movement names its document, that of a delivery note the line too. */
 async function moveStock(
   db: Db,
   {
@@ -79,18 +79,17 @@ async function moveStock(
 ) {
   const rows = lineRows(goods);
   const quantity = sql`-coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1))`;
-  const [line, note]: [RawBuilder<unknown>, RawBuilder<unknown>] =
-    table === 'delivery_notes'
-      ? [
-          sql`join delivery_note_lines n on n.account_id = ${accountId} and n.delivery_note_id = ${id} and n.position = l.position`,
-          sql`n.delivery_note_id, n.id`,
-        ]
-      : [sql``, sql`null::bigint, null::bigint`];
+  const source: Record<'columns' | 'values' | 'line', RawBuilder<unknown>> = table === 'delivery_notes'
+    ? {
+        columns: sql`delivery_note_id, delivery_note_line_id`,
+        values: sql`n.delivery_note_id, n.id`,
+        line: sql`join delivery_note_lines n on n.account_id = ${accountId} and n.delivery_note_id = ${id} and n.position = l.position`,
+      }
+    : { columns: PARTS[table].parent, values: sql`${id}::bigint`, line: sql`` };
   await Promise.all([
-    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
-        delivery_note_line_id, factor)
-      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}, ${quantity}, ${note}, l.factor
-      from ${rows} ${line}
+    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, factor, ${source.columns})
+      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}, ${quantity}, l.factor, ${source.values}
+      from ${rows} ${source.line}
       order by l.position
       returning id`.execute(db),
     sql`insert into product_stocks as s (account_id, product_id, quantity)

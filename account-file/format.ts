@@ -18,7 +18,7 @@ import { machines, projectStates, projects, taskStates, tasks, timeEntries } fro
 import { expenseSubtypes, purchaseDeliveryNotes, purchaseInvoices } from './collections/purchases.ts';
 import { attachments, deliveryNotes, estimates, invoices, recurrings } from './collections/sales.ts';
 import { stockMovements } from './collections/stock.ts';
-import { treasuryAccounts, treasuryMovements } from './collections/treasury.ts';
+import { settlements, treasuryAccounts, treasuryMovements } from './collections/treasury.ts';
 
 /** A collection may only name records of those before it. */
 export const COLLECTIONS: readonly Collection[] = [
@@ -57,4 +57,5 @@ export const COLLECTIONS: readonly Collection[] = [
   purchaseInvoices,
   treasuryAccounts,
   treasuryMovements,
+  settlements,
 ];

@@ -2675,6 +2675,26 @@ export interface DueDatesListOutput {
   }>;
 }
 
+/** Input of `dueDates.settle`. */
+export interface DueDatesSettleInput {
+  /** El vencimiento */
+  vencimientoId: string | number;
+  /** Hoy si falta; no después */
+  fecha?: string;
+  /** Lo pendiente si falta; con su signo */
+  importe?: number;
+  /** Banco o caja */
+  cuentaId?: string | number;
+}
+
+/** Output of `dueDates.settle`. */
+export interface DueDatesSettleOutput {
+  vencimientoId: string;
+  importe: number;
+  pendiente: number;
+  movimientoId: string | null;
+}
+
 /** Input of `treasuryForecast.get`. */
 export interface TreasuryForecastGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -3207,6 +3227,12 @@ export interface AlbaranClient {
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */
     list: PagedRead<DueDatesListInput, DueDatesListOutput>;
+    /**
+     * Liquidar vencimiento. Anota el cobro o pago, entero o parcial, de un vencimiento de dueDates.list; con cuentaId (de treasuryAccounts.list) crea el movimiento.
+     *
+     * `POST /api/v1/treasury/due-dates/{vencimientoId}/settle`; permiso `svc.write`
+     */
+    settle: Write<DueDatesSettleInput, DueDatesSettleOutput>;
   };
   treasuryForecast: {
     /**
@@ -3259,7 +3285,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   planning: { get: 'pages' },
   treasuryAccounts: { list: 'read' },
   treasuryMovements: { list: 'pages', create: 'write' },
-  dueDates: { list: 'pages' },
+  dueDates: { list: 'pages', settle: 'write' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
 };

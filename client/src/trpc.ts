@@ -522,6 +522,12 @@ export type Procedures = {
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */
     list: Query<types.DueDatesListInput | undefined, types.DueDatesListOutput>;
+    /**
+     * Liquidar vencimiento. Anota el cobro o pago, entero o parcial, de un vencimiento de dueDates.list; con cuentaId (de treasuryAccounts.list) crea el movimiento.
+     *
+     * `POST /api/v1/treasury/due-dates/{vencimientoId}/settle`; permiso `svc.write`
+     */
+    settle: Mutation<types.DueDatesSettleInput, types.DueDatesSettleOutput>;
   };
   treasuryForecast: {
     /**

@@ -10,13 +10,13 @@ import { insertLines, nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { amountInput, isoDate } from '../shared/schemas.ts';
+import { centsInput, isoDate } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { copyNoteLines, lockNotes } from './notes-to-invoice.ts';
 
 const dueDate = z.object({
   fecha: isoDate(),
-  importe: amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales'),
+  importe: centsInput(),
 });
 
 /**

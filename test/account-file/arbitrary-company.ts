@@ -353,5 +353,12 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     concepto: text(),
     importe: number(),
   }));
+  add('liquidaciones', () => ({
+    ...(flip() ? { factura: named('facturas') } : { factura_compra: named('facturas_compra') }),
+    vencimiento: pick([1, 2]),
+    fecha: date(),
+    importe: number(),
+    ...maybe({ movimiento: named('movimientos_tesoreria') }),
+  }));
   return records;
 });

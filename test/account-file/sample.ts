@@ -376,4 +376,14 @@ export const SAMPLE: readonly FileRecord[] = [
     concepto: 'Cobro',
     importe: 30,
   },
+  {
+    coleccion: 'liquidaciones',
+    ref: 'li1',
+    factura: 'f1',
+    vencimiento: 1,
+    fecha: '2026-01-31',
+    importe: 30,
+    movimiento: 't1',
+  },
+  { coleccion: 'liquidaciones', ref: 'li2', factura_compra: 'g1', vencimiento: 1, fecha: '2026-02-28', importe: 10 },
 ];

@@ -242,7 +242,7 @@ export const exampleRecords: readonly FileRecord[] = [
     cliente: 'bar',
     proyecto: 'p1',
     lineas: [{ ref: 'l', id: 3911, ...line }],
-    vencimientos: [{ fecha: '2026-03-10', importe: 121 }],
+    vencimientos: [{ id: 3921, fecha: '2026-03-10', importe: 121 }],
   },
   {
     coleccion: 'albaranes_compra',
@@ -265,7 +265,7 @@ export const exampleRecords: readonly FileRecord[] = [
     proyecto: 'p1',
     subtipo: '600',
     lineas: [{ ref: 'l', id: 4211, ...line }],
-    vencimientos: [{ fecha: '2026-03-12', importe: 121 }],
+    vencimientos: [{ id: 4221, fecha: '2026-03-12', importe: 121 }],
   },
   {
     coleccion: 'cuentas_tesoreria',
@@ -530,6 +530,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'treasuryMovements.create': { cuentaId: 4301, concepto: 'Comisión', importe: -12.5, fecha: '2026-03-02' },
   'treasuryMovements.list': { ...dates, cuentaId: 4301, ...pages },
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
+  'dueDates.settle': { vencimientoId: 3921, fecha: '2026-03-01', importe: 1.5, cuentaId: 4301 },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'projects.get': { ...dates, proyectoId: 2901 },
   'projects.create': {

@@ -18,7 +18,10 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
+  changes?: {
+    table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks' | 'invoice_due_dates';
+    id: number;
+  };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -48,6 +51,7 @@ const CONTACTS = [9501, 9502, 9503, 9504];
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
+const DUE_DATES = [9601, 9602, 9603, 9604];
 const TASKS = [9401, 9402, 9403, 9404];
 const SHARED = 5;
 
@@ -69,6 +73,14 @@ export const records: readonly FileRecord[] = [
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
   ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
+  {
+    coleccion: 'facturas',
+    ref: 'v9600',
+    fecha: '2026-02-01',
+    cliente: 'bar',
+    lineas: DUE_DATES.map(() => ({ descripcion: 'Obra', cantidad: 1, importe_unitario: 1e9, iva: 0 })),
+    vencimientos: DUE_DATES.map((id) => ({ id, fecha: '2026-02-01', importe: 1e9 })),
+  },
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -200,6 +212,13 @@ class Writer {
       input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
     }),
     'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
+    'dueDates.settle': () => {
+      const id = this.#random.pick(DUE_DATES);
+      return {
+        changes: { table: 'invoice_due_dates', id },
+        input: { vencimientoId: String(id), importe: this.#cents(), cuentaId: '4301' },
+      };
+    },
     'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
     'projects.update': (mark) => {
       const id = this.#random.pick(PROJECTS);

@@ -64,6 +64,7 @@ const PROJECT_COUNTERS = `
 const NUMBERED = [
   [deliveryNotes, 'delivery_note'],
   [invoices, 'invoice'],
+  [invoices, 'rectification'],
   [estimates, 'estimate'],
 ] as const;
 

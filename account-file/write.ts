@@ -117,10 +117,13 @@ export class Writer {
     today: Temporal.PlainDate,
   ): Promise<Counts> {
     const { table, fields, children, key, entered } = collection;
-    const [named, identified] = await Promise.all([
-      this.#names.of(items.flatMap(({ record }) => namings(collection, record))),
-      this.#prepare(collection, items),
-    ]);
+    const identified = await this.#prepare(collection, items);
+    // Those of the batch may name each other.
+    const own = new Map(identified.map(({ record, row }) => [record.ref, row.id]));
+    const named = await this.#names.of(
+      items.flatMap(({ record }) => namings(collection, record)),
+      { table, ids: own },
+    );
     const prepared = identified.filter((one) => {
       const { record, row } = one;
       const filled = this.#fill(one, '', fields, record, row, undefined, named, times);

@@ -20,7 +20,7 @@ const numberedByYear = (table: string) => ({
 });
 
 /** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
-export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', estimate: 'P' } as const;
+export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', rectification: 'R', estimate: 'P' } as const;
 
 export const Estimate = defineEntity({
   name: 'Estimate',
@@ -173,6 +173,7 @@ export const Invoice = defineEntity({
     indexOn('invoices', 'date', 'date desc, id desc'),
     indexOn('invoices', 'client', 'client_id, date desc, id desc'),
     indexOn('invoices', 'project', 'project_id, date', 'project_id is not null'),
+    indexOn('invoices', 'rectified', 'rectified_invoice_id', 'rectified_invoice_id is not null'),
   ],
   properties: {
     ...record('invoices'),
@@ -184,6 +185,9 @@ export const Invoice = defineEntity({
     projectId: bigint().nullable(),
     promoCode: p.text().nullable(),
     search: p.text(),
+    /** What it rectifies, and why. */
+    rectifiedInvoiceId: bigint().nullable(),
+    rectificationReason: p.text().nullable(),
     ...annulment(),
   },
 });
@@ -205,6 +209,10 @@ export const InvoiceLine = defineEntity({
     invoiceId: bigint(),
     fromDeliveryNote: p.boolean().default(false),
     deliveryNoteId: bigint().nullable(),
+    /** The position of the line that it rectifies, in the invoice that its own rectifies. */
+    rectifiedPosition: p.integer().nullable(),
+    /** The delivery note is to be invoiced again. */
+    noteReleased: p.boolean().default(false),
   },
 });
 

@@ -99,6 +99,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /^\.proyectoId$/,
     /\.oportunidad\.cliente$/, // an opportunity that is billed to nobody yet
     /\.movimientos\[\]\.documento$/, // stock that no delivery note moved
+    /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
     /^\.movimientoId$/, // settled without an account
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,

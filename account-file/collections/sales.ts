@@ -151,13 +151,20 @@ export const invoices = collection(
     proyecto: optionalReference(projects, 'project_id'),
     promo_code: optionalText('promo_code'),
     ...annulment,
+    rectifica: optionalReference({ name: 'facturas', table: 'invoices', children: {} }, 'rectified_invoice_id'),
+    motivo_rectificacion: optionalText('rectification_reason'),
   },
   {
-    check: annulmentSaysWhy,
+    check(record, wrong) {
+      annulmentSaysWhy(record, wrong);
+      if (record.rectifica === record.ref) wrong('rectifica', 'es ella misma');
+    },
     children: {
       lineas: lines('invoice_lines', 'invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),
         albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
+        linea_rectificada: optionalWhole('rectified_position', wholeNumber(1)),
+        albaran_liberado: flag('note_released', false),
       }),
       vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
     },

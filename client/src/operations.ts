@@ -1219,6 +1219,16 @@ export interface InvoicesListOutput {
     total_con_iva: number;
     saldo: number;
     pagada: boolean;
+    rectifica: {
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    } | null;
+    rectificada_por: Array<{
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    }>;
   }>;
 }
 
@@ -1261,6 +1271,16 @@ export interface InvoicesGetOutput {
   }>;
   albaranes: Array<{
     tipo: 'albaran';
+    id: string;
+    numero: string;
+  }>;
+  rectifica: {
+    tipo: 'factura';
+    id: string;
+    numero: string;
+  } | null;
+  rectificada_por: Array<{
+    tipo: 'factura';
     id: string;
     numero: string;
   }>;
@@ -1354,6 +1374,39 @@ export interface InvoicesCreateInput {
 
 /** Output of `invoices.create`. */
 export type InvoicesCreateOutput = string;
+
+/** Input of `invoices.rectify`. */
+export interface InvoicesRectifyInput {
+  /** La factura */
+  facturaId: string | number;
+  /** Por qué */
+  motivo: string;
+  /** Si faltan, todo lo que queda */
+  lineas?: Array<{
+    /** Línea, de invoices.get */
+    lineaId: string | number;
+    /** Con el signo de la línea; como mucho lo que queda */
+    cantidad: number;
+  }>;
+  /**
+   * La mercancía vuelve
+   * @default false
+   */
+  devolver_stock?: boolean;
+  /**
+   * Sus albaranes quedan por facturar
+   * @default false
+   */
+  liberar_albaranes?: boolean;
+  /**
+   * Contra lo pendiente de la factura
+   * @default true
+   */
+  compensar?: boolean;
+}
+
+/** Output of `invoices.rectify`. */
+export type InvoicesRectifyOutput = string;
 
 /** Input of `recurrings.create`. */
 export interface RecurringsCreateInput {
@@ -2991,6 +3044,12 @@ export interface AlbaranClient {
      * `POST /api/v1/invoices`; permiso `svc.write`
      */
     create: Write<InvoicesCreateInput, InvoicesCreateOutput>;
+    /**
+     * Rectificar factura. Emite la rectificativa de una factura, entera o por líneas. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
+     */
+    rectify: Write<InvoicesRectifyInput, InvoicesRectifyOutput>;
   };
   recurrings: {
     /**
@@ -3266,7 +3325,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
-  invoices: { list: 'pages', get: 'read', create: 'write' },
+  invoices: { list: 'pages', get: 'read', create: 'write', rectify: 'write' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages' },

@@ -286,6 +286,12 @@ export type Procedures = {
      * `POST /api/v1/invoices`; permiso `svc.write`
      */
     create: Mutation<types.InvoicesCreateInput | undefined, types.InvoicesCreateOutput>;
+    /**
+     * Rectificar factura. Emite la rectificativa de una factura, entera o por líneas. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
+     */
+    rectify: Mutation<types.InvoicesRectifyInput, types.InvoicesRectifyOutput>;
   };
   recurrings: {
     /**

@@ -8,6 +8,7 @@ import { listDeliveryNotes } from './list-delivery-notes.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
 import { listEstimates } from './list-estimates.ts';
 import { listInvoices } from './list-invoices.ts';
+import { rectifyInvoice } from './rectify-invoice.ts';
 import { reportSales } from './report-sales.ts';
 
 export const sales = {
@@ -19,5 +20,5 @@ export const sales = {
     create: createDeliveryNote,
     annul: annulDeliveryNote,
   },
-  invoices: { list: listInvoices, get: getInvoice, create: createInvoice },
+  invoices: { list: listInvoices, get: getInvoice, create: createInvoice, rectify: rectifyInvoice },
 };

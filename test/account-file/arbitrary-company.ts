@@ -295,7 +295,10 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   }));
   add('facturas', (index) => ({
     ...sale('F', index),
-    ...onProject(() => maybe({ proviene_albaranes: flip(), albaran: named('albaranes') })),
+    ...onProject(() => ({
+      ...maybe({ proviene_albaranes: flip(), albaran: named('albaranes') }),
+      ...maybe({ linea_rectificada: 1, albaran_liberado: flip() }),
+    })),
     ...annulment(),
     ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
   }));

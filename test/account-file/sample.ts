@@ -295,6 +295,25 @@ export const SAMPLE: readonly FileRecord[] = [
     motivo_anulacion: 'Duplicada',
   },
   {
+    coleccion: 'facturas',
+    ref: 'f4',
+    numero: 'R2026-0001',
+    fecha: '2026-02-02',
+    cliente: 'bar',
+    rectifica: 'f1',
+    motivo_rectificacion: 'Devuelto',
+    lineas: [
+      {
+        ...line,
+        cantidad: -2,
+        proviene_albaranes: true,
+        albaran: 'a1',
+        linea_rectificada: 1,
+        albaran_liberado: true,
+      },
+    ],
+  },
+  {
     coleccion: 'albaranes_compra',
     ref: 'c1',
     numero: 'X-9',

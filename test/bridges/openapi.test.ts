@@ -384,6 +384,7 @@ const RECORDS: Partial<Record<Kind, number>> = {
   estimate: 3401,
   deliveryNote: 3701,
   invoice: 3901,
+  invoiceLine: 3911,
   dueDate: 3921,
   treasuryAccount: 4301,
 };

@@ -60,6 +60,7 @@ export function addToProjects(
   return sql`insert into project_totals as t (account_id, project_id, sales)
     select ${accountId}, l.project_id, ${sql.lit(sign)} * sum(l.amount) from ${lines} l
     where l.account_id = ${accountId} and l.${parent} = ${id} and l.project_id is not null
+      ${table === 'invoices' ? sql`and not l.from_delivery_note` : sql``}
     group by l.project_id order by l.project_id
     on conflict (account_id, project_id) do update
       set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at

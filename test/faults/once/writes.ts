@@ -91,6 +91,8 @@ class Writer {
   #made = 0;
   /** Its delivery notes of one client that it has not invoiced. */
   readonly #notes: unknown[] = [];
+  /** Its invoices that it has not rectified. */
+  readonly #invoices: unknown[] = [];
 
   constructor(name: string, random: Random) {
     this.#name = name;
@@ -106,14 +108,16 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
-  /** Whether it has what an operation needs: annulling needs a note of its own. */
+  /** Whether it has what an operation needs: a note or an invoice of its own to undo. */
   ready({ path }: Operation): boolean {
+    if (path === 'invoices.rectify') return this.#invoices.length > 0;
     return path !== 'deliveryNotes.annul' || this.#notes.length > 0;
   }
 
   /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
+    if (operation.path === 'invoices.create') this.#invoices.push(value);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -179,6 +183,7 @@ class Writer {
       ];
       return { input: { cliente, pedido, detalles, vencimientos } };
     },
+    'invoices.rectify': (mark) => ({ input: { facturaId: this.#invoices.shift(), motivo: mark } }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),

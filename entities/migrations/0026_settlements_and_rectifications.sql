@@ -24,3 +24,9 @@ alter table settlements add constraint settlements_treasury_movement_id_fk forei
 alter table settlements enable row level security;
 alter table settlements force row level security;
 create policy company on settlements using (account_id = nullif(current_setting('app.account_id', true), '')::bigint);
+
+-- A rectifying invoice names the one that it rectifies, and each of its lines the place of the line there. A delivery note whose line in an
+-- invoice is released is to be invoiced again. 0027_rectified_invoices looks at the rows there are.
+alter table invoices add column rectified_invoice_id bigint null, add column rectification_reason text null;
+alter table invoices add constraint invoices_rectified_invoice_id_fk foreign key (account_id, rectified_invoice_id) references invoices (account_id, id) not valid;
+alter table invoice_lines add column rectified_position int null, add column note_released boolean not null default false;

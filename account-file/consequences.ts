@@ -8,7 +8,8 @@ import { products } from './collections/catalogue.ts';
 import { contracts } from './collections/people.ts';
 import { machines, projects, tasks, timeEntries } from './collections/projects.ts';
 import { purchaseDeliveryNotes, purchaseInvoices } from './collections/purchases.ts';
-import { deliveryNotes, estimates, invoices, stockMovements } from './collections/sales.ts';
+import { deliveryNotes, estimates, invoices } from './collections/sales.ts';
+import { stockMovements } from './collections/stock.ts';
 import { rows } from './statements.ts';
 
 /**
@@ -63,6 +64,7 @@ const PROJECT_COUNTERS = `
 const NUMBERED = [
   [deliveryNotes, 'delivery_note'],
   [invoices, 'invoice'],
+  [invoices, 'rectification'],
   [estimates, 'estimate'],
 ] as const;
 

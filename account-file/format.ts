@@ -16,8 +16,9 @@ import {
 } from './collections/people.ts';
 import { machines, projectStates, projects, taskStates, tasks, timeEntries } from './collections/projects.ts';
 import { expenseSubtypes, purchaseDeliveryNotes, purchaseInvoices } from './collections/purchases.ts';
-import { attachments, deliveryNotes, estimates, invoices, recurrings, stockMovements } from './collections/sales.ts';
-import { treasuryAccounts, treasuryMovements } from './collections/treasury.ts';
+import { attachments, deliveryNotes, estimates, invoices, recurrings } from './collections/sales.ts';
+import { stockMovements } from './collections/stock.ts';
+import { settlements, treasuryAccounts, treasuryMovements } from './collections/treasury.ts';
 
 /** A collection may only name records of those before it. */
 export const COLLECTIONS: readonly Collection[] = [
@@ -49,11 +50,12 @@ export const COLLECTIONS: readonly Collection[] = [
   attachments,
   recurrings,
   deliveryNotes,
-  stockMovements,
   invoices,
   purchaseDeliveryNotes,
+  stockMovements,
   expenseSubtypes,
   purchaseInvoices,
   treasuryAccounts,
   treasuryMovements,
+  settlements,
 ];

@@ -30,8 +30,8 @@ export class Names {
     this.#accountId = accountId;
   }
 
-  /** Finds all records that these name. */
-  async of(all: readonly Naming[]): Promise<NamedIds> {
+  /** Finds all records that these name; `own` are those of a table that are about to be written. */
+  async of(all: readonly Naming[], own: { table: string; ids: ReadonlyMap<string, number> }): Promise<NamedIds> {
     const found = new Map<Target, Map<string, number>>();
     const wanted = new Map<Target, Set<string>>();
     eachName(all, (named, ref) => {
@@ -64,7 +64,10 @@ export class Names {
         const [ref, named] = [record[field], fields[field]?.names];
         if (typeof ref !== 'string' || !named) return undefined;
         const { collection, inner } = named;
-        if (!inner) return found.get(collection)?.get(ref) ?? null;
+        if (!inner) {
+          const written = found.get(collection)?.get(ref);
+          return written ?? (collection.table === own.table ? own.ids.get(ref) : undefined) ?? null;
+        }
         const children = collection.children[inner.children];
         const parent = parentOf(record, collection, inner.of);
         if (!children || parent === undefined) return null;

@@ -133,10 +133,13 @@ export class Writer {
     today: Temporal.PlainDate,
   ): Promise<Written> {
     const { table, fields, children, key, entered } = collection;
-    const [named, identified] = await Promise.all([
-      this.#names.of(items.flatMap(({ record }) => namings(collection, record))),
-      this.#prepare(collection, items),
-    ]);
+    const identified = await this.#prepare(collection, items);
+    // Those of the batch may name each other.
+    const own = new Map(identified.map(({ record, row }) => [record.ref, row.id]));
+    const named = await this.#names.of(
+      items.flatMap(({ record }) => namings(collection, record)),
+      { table, ids: own },
+    );
     const prepared = identified.filter((one) => {
       const { record, row } = one;
       const filled = this.#fill(one, '', fields, record, row, undefined, named, times);
@@ -319,7 +322,7 @@ async function refusedAs<T>(campo: string, work: () => Promise<T>): Promise<T> {
 function refusal(error: unknown): string {
   if (!isDatabaseError(error)) return 'la base de datos no lo admite';
   if (constraintOf(error).endsWith('_number')) return 'ya hay otro documento del mismo año con este numero';
-  if (constraintOf(error) === 'delivery_notes_recurring_cycle') return 'ya hay otro albarán de ese ciclo_recurrente';
+  if (constraintOf(error) === 'delivery_notes_issued_cycle') return 'ya hay otro albarán de ese ciclo_recurrente';
   switch (error.code) {
     case '23503':
       return 'falta uno que otros registros nombran: no se puede quitar';

@@ -168,7 +168,8 @@ function sameRecord(operation: Operation, name: string, one: unknown, other: unk
   if (!mark || accountId === undefined) return one === other;
   const open = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number'
-      ? call.service.ids.open(accountId, mark.kind, value)
+      ? (call.service.ids.open(accountId, mark.kind, value) ??
+        (mark.or && call.service.ids.open(accountId, mark.or, value)))
       : undefined;
   const number = open(one);
   // An invalid id in the path becomes a 404 later, not a mismatch.

@@ -126,7 +126,9 @@ export const ProductFormat = defineEntity({
   },
 });
 
-/** A stock movement in base units. `factor` is the format's nominal factor at that time. DLV-05 */
+/**
+ * A stock movement in base units, of a document or for a `reason`. `factor` is the format's nominal factor at that time. DLV-05
+ */
 export const StockMovement = defineEntity({
   name: 'StockMovement',
   tableName: 'stock_movements',
@@ -135,6 +137,13 @@ export const StockMovement = defineEntity({
     uniqueRef('stock_movements'),
     indexOn('stock_movements', 'product', 'product_id, moved_at, id'),
     indexOn('stock_movements', 'delivery_note', 'delivery_note_id', 'delivery_note_id is not null'),
+    indexOn('stock_movements', 'invoice', 'invoice_id', 'invoice_id is not null'),
+    indexOn(
+      'stock_movements',
+      'purchase_delivery_note',
+      'purchase_delivery_note_id',
+      'purchase_delivery_note_id is not null',
+    ),
   ],
   properties: {
     ...record('stock_movements'),
@@ -146,5 +155,8 @@ export const StockMovement = defineEntity({
     deliveryNoteLineId: bigint().nullable(),
     factor: decimal().nullable(),
     opening: p.boolean().default(false),
+    reason: p.text().nullable(),
+    invoiceId: bigint().nullable(),
+    purchaseDeliveryNoteId: bigint().nullable(),
   },
 });

@@ -59,7 +59,7 @@ import {
   Recurring,
   RecurringLine,
 } from './sales.ts';
-import { TreasuryAccount, TreasuryMovement } from './treasury.ts';
+import { Settlement, TreasuryAccount, TreasuryMovement } from './treasury.ts';
 import { Membership, SignIn, SignInAttempt, User, UserSession } from './users.ts';
 
 export const entities = [
@@ -124,6 +124,7 @@ export const entities = [
   PurchaseInvoiceDueDate,
   TreasuryAccount,
   TreasuryMovement,
+  Settlement,
   User,
   Membership,
   UserSession,

@@ -1,6 +1,18 @@
 // Sale documents and recurring services, with their lines.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, date, decimal, indexOn, instant, isolated, line, record, uniqueRef } from './columns.ts';
+import {
+  alphabetical,
+  annulment,
+  bigint,
+  date,
+  decimal,
+  indexOn,
+  instant,
+  isolated,
+  line,
+  record,
+  uniqueRef,
+} from './columns.ts';
 
 const numberedByYear = (table: string) => ({
   name: `${table}_number`,
@@ -8,7 +20,7 @@ const numberedByYear = (table: string) => ({
 });
 
 /** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
-export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', estimate: 'P' } as const;
+export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', rectification: 'R', estimate: 'P' } as const;
 
 /** What a document keeps of its client, as it was when the document was issued. W-06 */
 export const PARTY_COLUMNS = [
@@ -143,9 +155,9 @@ export const DeliveryNote = defineEntity({
     indexOn('delivery_notes', 'project', 'project_id, date', 'project_id is not null'),
     indexOn('delivery_notes', 'recurring', 'recurring_id, date', 'recurring_id is not null'),
     {
-      name: 'delivery_notes_recurring_cycle',
+      name: 'delivery_notes_issued_cycle',
       expression:
-        'create unique index delivery_notes_recurring_cycle on delivery_notes (account_id, recurring_id, recurring_cycle) where recurring_cycle is not null',
+        'create unique index delivery_notes_issued_cycle on delivery_notes (account_id, recurring_id, recurring_cycle) where recurring_cycle is not null and annulled_at is null',
     },
   ],
   properties: {
@@ -158,10 +170,11 @@ export const DeliveryNote = defineEntity({
     party: party(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
-    /** The renewal date that the note was issued for; a cycle has at most one note. Imported notes may lack it. */
+    /** The renewal date that the note was issued for; a cycle has at most one that is not annulled. Imported notes may lack it. */
     recurringCycle: date().nullable(),
     promoCode: p.text().nullable(),
     reviewed: p.boolean().default(true),
+    ...annulment(),
   },
 });
 
@@ -189,6 +202,7 @@ export const Invoice = defineEntity({
     indexOn('invoices', 'date', 'date desc, id desc'),
     indexOn('invoices', 'client', 'client_id, date desc, id desc'),
     indexOn('invoices', 'project', 'project_id, date', 'project_id is not null'),
+    indexOn('invoices', 'rectified', 'rectified_invoice_id', 'rectified_invoice_id is not null'),
   ],
   properties: {
     ...record('invoices'),
@@ -201,6 +215,10 @@ export const Invoice = defineEntity({
     projectId: bigint().nullable(),
     promoCode: p.text().nullable(),
     search: p.text(),
+    /** What it rectifies, and why. */
+    rectifiedInvoiceId: bigint().nullable(),
+    rectificationReason: p.text().nullable(),
+    ...annulment(),
   },
 });
 
@@ -224,6 +242,10 @@ export const InvoiceLine = defineEntity({
     deliveryNoteId: bigint().nullable(),
     /** Of a line that was converted by itself: one that a delivery note brought is its line's. */
     estimateLineId: bigint().nullable(),
+    /** The position of the line that it rectifies, in the invoice that its own rectifies. */
+    rectifiedPosition: p.integer().nullable(),
+    /** The delivery note is to be invoiced again. */
+    noteReleased: p.boolean().default(false),
   },
 });
 

@@ -1,4 +1,4 @@
-// Bank and cash accounts with their movements.
+// Bank and cash accounts with their movements, and when due dates were settled.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { alphabetical, bigint, date, decimal, indexOn, isolated, record, uniqueRef } from './columns.ts';
 
@@ -31,5 +31,26 @@ export const TreasuryMovement = defineEntity({
     date: date(),
     concept: p.text(),
     amount: decimal(),
+  },
+});
+
+/** An amount collected or paid of a due date, `position` of its invoice. `treasuryMovementId` is null where no account was named. */
+export const Settlement = defineEntity({
+  name: 'Settlement',
+  tableName: 'settlements',
+  ...isolated,
+  indexes: [
+    uniqueRef('settlements'),
+    indexOn('settlements', 'invoice', 'invoice_id', 'invoice_id is not null'),
+    indexOn('settlements', 'purchase_invoice', 'purchase_invoice_id', 'purchase_invoice_id is not null'),
+  ],
+  properties: {
+    ...record('settlements'),
+    invoiceId: bigint().nullable(),
+    purchaseInvoiceId: bigint().nullable(),
+    position: p.integer(),
+    date: date(),
+    amount: decimal(),
+    treasuryMovementId: bigint().nullable(),
   },
 });

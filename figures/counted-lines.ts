@@ -25,9 +25,9 @@ export interface DateRange {
 
 /**
  * The lines that count as sales or as purchases, by header date: all lines of delivery notes, and the invoice lines that do not
- * come from a delivery note (those were counted with the note). A query with `line_id`, `description`, `project_id`, `product_id`,
- * `amount` (without VAT), `date` and `number` of the document, `party_id` (client or supplier), `note_id` and `invoice_id` (one of the
- * two is null). `only` is an extra condition on the line, alias `l`. PRJ-01
+ * come from a delivery note (those were counted with the note). Annulled documents count nowhere. A query with `line_id`,
+ * `description`, `project_id`, `product_id`, `amount` (without VAT), `date` and `number` of the document, `party_id` (client or
+ * supplier), `note_id` and `invoice_id` (one of the two is null). `only` is an extra condition on the line, alias `l`. PRJ-01, W-02
  */
 export function countedLines(
   kind: 'sales' | 'purchases',
@@ -41,7 +41,7 @@ export function countedLines(
       h.${sql.ref(party)} as party_id, ${document}
     from ${sql.table(lines)} l
     join ${sql.table(headers)} h on h.account_id = ${accountId} and h.id = l.${sql.ref(parent)}
-    where l.account_id = ${accountId} and ${within} ${only}`;
+    where l.account_id = ${accountId} and h.annulled_at is null and ${within} ${only}`;
   return sql`${lines(notes, sql`h.id as note_id, null::bigint as invoice_id`)}
     union all ${lines(invoices, sql`null::bigint as note_id, h.id as invoice_id`)} and not l.from_delivery_note`;
 }

@@ -103,6 +103,8 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.(proxima_renovacion|ultima_facturacion|meses_activos|dia_ancla)$/, // of a recurring service, where it has none
     /^\.albaranId$/, // a renewal that is skipped
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
+    /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
+    /^\.movimientoId$/, // settled without an account
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,

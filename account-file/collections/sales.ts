@@ -1,4 +1,4 @@
-// Estimates with attachments, recurring services, delivery notes with stock movements, and invoices.
+// Estimates with attachments, recurring services, delivery notes and invoices.
 import { z } from 'zod';
 import { type PARTY_COLUMNS, partyOf } from '../../entities/sales.ts';
 import { inOrder } from '../checks.ts';
@@ -15,13 +15,10 @@ import {
   keptDates,
   optional,
   optionalDate,
-  optionalDecimal,
-  optionalInnerReference,
   optionalReference,
   optionalText,
   optionalWhole,
   optionalWholes,
-  product,
   type Row,
   reference,
   refText,
@@ -29,8 +26,7 @@ import {
   text,
   wholeNumber,
 } from '../fields.ts';
-import { products } from './catalogue.ts';
-import { dueDates, lines } from './lines.ts';
+import { annulment, annulmentSaysWhy, dueDates, lines } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
 
@@ -201,29 +197,16 @@ export const deliveryNotes = collection(
     ciclo_recurrente: optionalDate('recurring_cycle'),
     promo_code: optionalText('promo_code'),
     revisado: flag('reviewed', true),
+    ...annulment,
   },
   {
     children: { lineas: lines('delivery_note_lines', 'delivery_note_id', converted) },
-    check({ recurrente, ciclo_recurrente }, wrong) {
+    check(record, wrong) {
+      const { recurrente, ciclo_recurrente } = record;
       if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
+      annulmentSaysWhy(record, wrong);
     },
   },
-);
-
-export const stockMovements = collection(
-  'movimientos_stock',
-  'stock_movements',
-  {
-    articulo: reference(products, 'product_id'),
-    variacion: optionalInnerReference(products, 'variaciones', 'articulo', 'variation_id'),
-    fecha: instant('moved_at'),
-    cantidad: product('quantity'),
-    albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
-    linea: optionalInnerReference(deliveryNotes, 'lineas', 'albaran', 'delivery_note_line_id'),
-    factor: optionalDecimal('factor'),
-  },
-  // Opening movements are not exported: they follow from `stock` and the other movements.
-  { exported: 'not t.opening' },
 );
 
 export const invoices = collection(
@@ -238,13 +221,22 @@ export const invoices = collection(
     contraparte: issuedParty,
     proyecto: optionalReference(projects, 'project_id'),
     promo_code: optionalText('promo_code'),
+    ...annulment,
+    rectifica: optionalReference({ name: 'facturas', table: 'invoices', children: {} }, 'rectified_invoice_id'),
+    motivo_rectificacion: optionalText('rectification_reason'),
   },
   {
+    check(record, wrong) {
+      annulmentSaysWhy(record, wrong);
+      if (record.rectifica === record.ref) wrong('rectifica', 'es ella misma');
+    },
     children: {
       lineas: lines('invoice_lines', 'invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),
         albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
         ...converted,
+        linea_rectificada: optionalWhole('rectified_position', wholeNumber(1)),
+        albaran_liberado: flag('note_released', false),
       }),
       vencimientos: dueDates('invoice_due_dates', 'invoice_id', 'invoice_lines', 'cobrado'),
     },

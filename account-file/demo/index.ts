@@ -14,8 +14,8 @@ import { planTreasury } from './treasury.ts';
 
 const ORDER = `tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias clientes
   proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto proyectos
-  estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes movimientos_stock facturas
-  albaranes_compra subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`;
+  estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes facturas
+  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`;
 
 const LATE = Temporal.PlainTime.from('23:59');
 

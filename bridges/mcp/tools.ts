@@ -38,6 +38,8 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   format: 'consultar_formatos',
   funnel: 'listar_funnels',
   invoice: 'consultar_facturas',
+  invoiceLine: 'obtener_factura',
+  dueDate: 'consultar_vencimientos',
   lossReason: 'listar_motivos_perdida',
   opportunity: 'consultar_oportunidades',
   product: 'consultar_productos',

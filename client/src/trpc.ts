@@ -284,6 +284,12 @@ export type Procedures = {
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Mutation<types.DeliveryNotesCreateInput, types.DeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán. Anula un albarán sin facturar: conserva su número, devuelve hoy su stock y deja de contar. albaranId: de deliveryNotes.list.
+     *
+     * `POST /api/v1/delivery-notes/{albaranId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.DeliveryNotesAnnulInput, types.DeliveryNotesAnnulOutput>;
   };
   invoices: {
     /**
@@ -304,6 +310,12 @@ export type Procedures = {
      * `POST /api/v1/invoices`; permiso `svc.write`
      */
     create: Mutation<types.InvoicesCreateInput | undefined, types.InvoicesCreateOutput>;
+    /**
+     * Rectificar factura. Emite la rectificativa de una factura, entera o por líneas. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
+     */
+    rectify: Mutation<types.InvoicesRectifyInput, types.InvoicesRectifyOutput>;
   };
   recurrings: {
     /**
@@ -570,6 +582,12 @@ export type Procedures = {
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */
     list: Query<types.DueDatesListInput | undefined, types.DueDatesListOutput>;
+    /**
+     * Liquidar vencimiento. Anota el cobro o pago, entero o parcial, de un vencimiento de dueDates.list; con cuentaId (de treasuryAccounts.list) crea el movimiento.
+     *
+     * `POST /api/v1/treasury/due-dates/{vencimientoId}/settle`; permiso `svc.write`
+     */
+    settle: Mutation<types.DueDatesSettleInput, types.DueDatesSettleOutput>;
   };
   treasuryForecast: {
     /**

@@ -16,9 +16,16 @@ export const estimateHeader = {
   num_lineas: wholeOf('line_count'),
 };
 
-/** The quantity of a line `l` of an estimate that documents have. Which documents count is decided here alone. W-04 */
+/**
+ * The quantity of a line `l` of an estimate that documents have; annulled ones give theirs back. Which documents count is decided here
+ * alone. W-04
+ */
 export const convertedQuantity = (accountId: number) => sql<number>`(
   select coalesce(sum(c.quantity), 0) from (
-    select n.quantity from delivery_note_lines n where n.account_id = ${accountId} and n.estimate_line_id = l.id
+    select n.quantity from delivery_note_lines n
+    join delivery_notes d on d.account_id = ${accountId} and d.id = n.delivery_note_id
+    where n.account_id = ${accountId} and n.estimate_line_id = l.id and d.annulled_at is null
     union all
-    select i.quantity from invoice_lines i where i.account_id = ${accountId} and i.estimate_line_id = l.id) c)`;
+    select n.quantity from invoice_lines n
+    join invoices d on d.account_id = ${accountId} and d.id = n.invoice_id
+    where n.account_id = ${accountId} and n.estimate_line_id = l.id and d.annulled_at is null) c)`;

@@ -13,13 +13,14 @@ import {
   fieldOf,
   flagOf,
   idOf,
+  objectOf,
   plainOf,
   type RowOf,
   shape,
   textOf,
   wholeOf,
 } from '../shared/shape.ts';
-import { invoiceAmounts } from './invoice.ts';
+import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
 
 const line = shape({
   ...documentLine('invoiceLine'),
@@ -56,6 +57,8 @@ const invoice = shape({
   pagada: flagOf('paid'),
   vencimientos: arrayOf(dueDate, 'due_dates'),
   albaranes: arrayOf(deliveryNote, 'delivery_notes'),
+  rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
+  rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   num_lineas: wholeOf('line_count'),
   lineas: arrayOf(line, 'lines'),
 });
@@ -84,9 +87,10 @@ export const getInvoice = operation({
       where n.account_id = ${accountId} and n.id in (
         select b.delivery_note_id from invoice_lines b where b.account_id = ${accountId} and b.invoice_id = ${id})
       order by n.date, n.id`;
+    const { rectifies, rectifiedBy } = rectifications(accountId);
     const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, a.total - a.paid as balance, a.total <= a.paid as paid,
       ${jsonArray(rates, vatRate)} as vat_rates, ${jsonArray(dueDates, dueDate)} as due_dates,
-      ${jsonArray(notes, deliveryNote)} as delivery_notes`;
+      ${jsonArray(notes, deliveryNote)} as delivery_notes, ${rectifies} as rectifies, ${rectifiedBy} as rectified_by`;
     const amounts = sql`cross join lateral ${invoiceAmounts(accountId, sql<number>`d.id`)} a`;
     const found = await jsonRecord(
       db,

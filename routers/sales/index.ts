@@ -1,3 +1,4 @@
+import { annulDeliveryNote } from './annul-delivery-note.ts';
 import { answerEstimate } from './answer-estimate.ts';
 import { attachToEstimate } from './attach-to-estimate.ts';
 import { convertEstimate } from './convert-estimate.ts';
@@ -11,6 +12,7 @@ import { listDeliveryNotes } from './list-delivery-notes.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
 import { listEstimates } from './list-estimates.ts';
 import { listInvoices } from './list-invoices.ts';
+import { rectifyInvoice } from './rectify-invoice.ts';
 import { reportSales } from './report-sales.ts';
 
 export const sales = {
@@ -24,6 +26,11 @@ export const sales = {
     attach: attachToEstimate,
   },
   salesReport: { get: reportSales },
-  deliveryNotes: { list: listDeliveryNotes, get: getDeliveryNote, create: createDeliveryNote },
-  invoices: { list: listInvoices, get: getInvoice, create: createInvoice },
+  deliveryNotes: {
+    list: listDeliveryNotes,
+    get: getDeliveryNote,
+    create: createDeliveryNote,
+    annul: annulDeliveryNote,
+  },
+  invoices: { list: listInvoices, get: getInvoice, create: createInvoice, rectify: rectifyInvoice },
 };

@@ -8,13 +8,13 @@ import { nextNumber } from '../shared/documents/document-number.ts';
 import { insertLines, numberedSearch } from '../shared/documents/insert-document.ts';
 import { partyNow } from '../shared/documents/sale-document.ts';
 import type { ResolvedLine } from '../shared/documents/sale-lines.ts';
-import { amountInput, isoDate } from '../shared/schemas.ts';
+import { centsInput, isoDate } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 import { copyNoteLines } from './notes-to-invoice.ts';
 
 const dueDate = z.object({
   fecha: isoDate(),
-  importe: amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales'),
+  importe: centsInput(),
 });
 
 /** `vencimientos` of a new invoice. */

@@ -1,6 +1,8 @@
 // What an invoice amounts to, and which delivery notes it stands for: decided here alone.
 import { type RawBuilder, sql } from 'kysely';
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
+import { jsonArray } from '../shared/pages.ts';
+import { always, idOf, shape, textOf } from '../shared/shape.ts';
 
 /** One row for an invoice: `base` without VAT, `total` with it, and what is `paid` of it. */
 export const invoiceAmounts = (accountId: number, invoiceId: RawBuilder<number>) =>
@@ -10,11 +12,26 @@ export const invoiceAmounts = (accountId: number, invoiceId: RawBuilder<number>)
         where v.account_id = ${accountId} and v.invoice_id = ${invoiceId}) as paid
     from ${vatByRate('invoice_lines', sql`l.account_id = ${accountId} and l.invoice_id = ${invoiceId}`)} amounts)`;
 
-/** Whether an invoice has lines of this delivery note. */
+/** Whether an invoice has lines of this delivery note, which no rectifying one has released. */
 export const isInvoiced = (accountId: number, deliveryNoteId: RawBuilder<number>) =>
-  sql<boolean>`exists (select from invoice_lines b where b.account_id = ${accountId} and b.delivery_note_id = ${deliveryNoteId})`;
+  sql<boolean>`exists (select from invoice_lines b where b.account_id = ${accountId} and b.delivery_note_id = ${deliveryNoteId}
+    and not b.note_released)`;
 
 /** The same, looked up for each of the few notes that are shown; of many, the condition reads the lines once. */
 export const showsInvoiced = (accountId: number, deliveryNoteId: RawBuilder<number>) =>
   sql<boolean>`coalesce((select true from invoice_lines b where b.account_id = ${accountId}
-    and b.delivery_note_id = ${deliveryNoteId} limit 1), false)`;
+    and b.delivery_note_id = ${deliveryNoteId} and not b.note_released limit 1), false)`;
+
+/** An invoice that rectifies another, or is rectified by it. */
+export const otherInvoice = shape({ tipo: always('factura'), id: idOf('invoice', 'k.id'), numero: textOf('k.number') });
+
+/** The text of the invoice that an invoice `d` rectifies, null where it does not; and of those that rectify it. */
+export const rectifications = (accountId: number) => ({
+  rectifies: sql<string | null>`(select ${otherInvoice.json('k')} from invoices k
+    where k.account_id = ${accountId} and k.id = d.rectified_invoice_id)`,
+  rectifiedBy: jsonArray(
+    sql<typeof otherInvoice.needs>`select k.id, k.number from invoices k
+      where k.account_id = ${accountId} and k.rectified_invoice_id = d.id order by k.id`,
+    otherInvoice,
+  ),
+});

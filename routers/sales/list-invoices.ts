@@ -6,8 +6,8 @@ import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
-import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
-import { invoiceAmounts } from './invoice.ts';
+import { arrayOf, decimalOf, flagOf, idOf, objectOf, shape } from '../shared/shape.ts';
+import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
 
 const invoices = listOf(
   'total_facturas',
@@ -18,6 +18,8 @@ const invoices = listOf(
     total_con_iva: decimalOf('a.total'),
     saldo: decimalOf('balance'),
     pagada: flagOf('paid'),
+    rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
+    rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   }),
 );
 
@@ -43,6 +45,7 @@ export const listInvoices = operation({
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, clienteId, pagada, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
+    const { rectifies, rectifiedBy } = rectifications(accountId);
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
@@ -60,6 +63,7 @@ export const listInvoices = operation({
         .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
         .select(invoices.columns)
         .select(issuedParty)
+        .select([rectifies.as('rectifies'), rectifiedBy.as('rectified_by')])
         .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),

@@ -5,6 +5,8 @@ import type { Kind } from '../../platform/ids.ts';
 
 export interface IdMark {
   kind: Kind;
+  /** It may be of this kind too. */
+  or?: Kind;
   /** What an identifier that does not resolve is: 404, save where ID-05 says 400. */
   unknown: 'notFound' | 'badInput';
   /** `""` is no record: the handler gets null for it. W-01 */
@@ -24,6 +26,24 @@ export function id(kind: Kind, unknown: IdMark['unknown'] = 'notFound'): z.ZodTy
   schema.register(idMarks, { kind, unknown });
   // The builder replaces what was parsed by the record's number before a handler sees it; Zod can't know the company.
   return schema as z.ZodType as z.ZodType<number, string | number>;
+}
+
+/** A record that an identifier may name. */
+export interface NamedRecord {
+  kind: Kind;
+  number: number;
+}
+
+/**
+ * The same of either kind: the handler receives what it may name, one record or, where a number stands for both kinds, two of which
+ * one at least exists.
+ */
+export function eitherId(kind: Kind, or: Kind): z.ZodType<readonly NamedRecord[], string | number> {
+  const schema = z.union([z.string().trim().min(1), z.int().positive()], {
+    error: ({ input }) => (input === undefined ? 'es obligatorio' : 'se esperaba un identificador'),
+  });
+  schema.register(idMarks, { kind, or, unknown: 'notFound' });
+  return schema as z.ZodType as z.ZodType<readonly NamedRecord[], string | number>;
 }
 
 /** The same where `""` leaves the record without one. */

@@ -95,6 +95,10 @@ export const decimalInput = (limit = 1e12) =>
 /** An amount of money in an input: within what a whole document may add up to. W-08 */
 export const amountInput = () => decimalInput(MAX_SUM);
 
+/** The same in cents, as it is paid. */
+export const centsInput = () =>
+  amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales');
+
 /** Text of an input, trimmed; half characters are replaced, and NUL is refused: PostgreSQL can't hold either. */
 export const text = (max = 1000) =>
   z

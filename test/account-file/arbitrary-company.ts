@@ -118,6 +118,8 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     const proyecto = flip() ? named('proyectos') : null;
     return { proyecto, lineas: lines(proyecto === null, more) };
   };
+  const annulment = () =>
+    flip() ? { anulado_el: instant(), ...maybe({ anulado_por: text() }), motivo_anulacion: text() } : {};
   const party = () => ({
     nombre_fiscal: text(),
     ...maybe({ nombre_comercial: text(), cif: text(), email: email(), telefono: text(), movil: text() }),
@@ -303,6 +305,24 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     }),
     ...(flip() ? { recurrente: named('recurrentes'), ...maybe({ ciclo_recurrente: `2026-0${index + 1}-28` }) } : {}),
     ...maybe({ revisado: flip() }),
+    ...annulment(),
+  }));
+  add('facturas', (index) => ({
+    ...sale('F', index),
+    ...onProject(() => ({
+      ...maybe({ proviene_albaranes: flip(), albaran: named('albaranes') }),
+      ...maybe({ linea_rectificada: 1, albaran_liberado: flip() }),
+      ...converted(),
+    })),
+    ...annulment(),
+    ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
+  }));
+  add('albaranes_compra', () => ({
+    fecha: date(),
+    proveedor: named('proveedores'),
+    ...maybe({ numero: text() }),
+    ...onProject(),
+    ...annulment(),
   }));
   add('movimientos_stock', () => {
     const note = pick(of('albaranes'));
@@ -313,29 +333,21 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
       fecha: instant(),
       cantidad: number(),
       ...(flip() ? { albaran: note.ref, ...maybe({ linea: line?.ref ?? null }) } : {}),
-      ...maybe({ factor: number() }),
+      ...maybe({
+        factor: number(),
+        motivo: text(),
+        factura: named('facturas'),
+        albaran_compra: named('albaranes_compra'),
+      }),
     };
   });
-  add('facturas', (index) => ({
-    ...sale('F', index),
-    ...onProject(() => ({
-      ...maybe({ proviene_albaranes: flip(), albaran: named('albaranes') }),
-      ...converted(),
-    })),
-    ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
-  }));
-  add('albaranes_compra', () => ({
-    fecha: date(),
-    proveedor: named('proveedores'),
-    ...maybe({ numero: text() }),
-    ...onProject(),
-  }));
   add('subtipos_gasto', (index) => ({ subtipo: `${index}${text()}`, titulo: text() }));
   add('facturas_compra', () => ({
     numero: text(),
     fecha: date(),
     proveedor: named('proveedores'),
     ...maybe({ subtipo: text() }),
+    ...annulment(),
     ...onProject(() => maybe({ proviene_albaranes: flip() })),
     ...pick([
       maybe({ pagado: number() }),
@@ -358,6 +370,13 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     fecha: date(),
     concepto: text(),
     importe: number(),
+  }));
+  add('liquidaciones', () => ({
+    ...(flip() ? { factura: named('facturas') } : { factura_compra: named('facturas_compra') }),
+    vencimiento: pick([1, 2]),
+    fecha: date(),
+    importe: number(),
+    ...maybe({ movimiento: named('movimientos_tesoreria') }),
   }));
   return records;
 });

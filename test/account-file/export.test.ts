@@ -104,7 +104,11 @@ test('what was left out comes back as it counts: defaults, computed prices, due 
     lineas: [{ proyecto: null }, {}],
   });
   // The opening movement is derived from the stock.
-  expect(await acme.exported('movimientos_stock')).toMatchObject([{ ref: 'm1', cantidad: -198.5, linea: 'l1' }]);
+  expect(await acme.exported('movimientos_stock')).toMatchObject([
+    { ref: 'm1', cantidad: -198.5, linea: 'l1', factura: null, motivo: null },
+    { ref: 'm2', cantidad: -1, factura: 'f1', albaran: null },
+    { ref: 'm3', cantidad: 1, albaran_compra: 'c1', motivo: 'Recuento' },
+  ]);
 });
 
 test('records that the service made travel too, under the ref @<id>', async () => {

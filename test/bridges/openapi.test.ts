@@ -386,6 +386,8 @@ const RECORDS: Partial<Record<Kind, number>> = {
   recurring: 3602,
   deliveryNote: 3701,
   invoice: 3901,
+  invoiceLine: 3911,
+  dueDate: 3921,
   treasuryAccount: 4301,
 };
 

@@ -53,7 +53,7 @@ test('a schema that differs from the entities in any of these ways is noticed', 
     'drop policy company on invoices',
     'alter table invoices no force row level security',
     'alter policy company on estimates using (true)',
-    'drop table treasury_movements',
+    'drop table settlements',
   ]) {
     await database.admin.query(change);
     const found = await differences(database.directUrl);

@@ -256,7 +256,7 @@ export const exampleRecords: readonly FileRecord[] = [
     cliente: 'bar',
     proyecto: 'p1',
     lineas: [{ ref: 'l', id: 3911, ...line }],
-    vencimientos: [{ fecha: '2026-03-10', importe: 121 }],
+    vencimientos: [{ id: 3921, fecha: '2026-03-10', importe: 121 }],
   },
   {
     coleccion: 'albaranes_compra',
@@ -279,7 +279,7 @@ export const exampleRecords: readonly FileRecord[] = [
     proyecto: 'p1',
     subtipo: '600',
     lineas: [{ ref: 'l', id: 4211, ...line }],
-    vencimientos: [{ fecha: '2026-03-12', importe: 121 }],
+    vencimientos: [{ id: 4221, fecha: '2026-03-12', importe: 121 }],
   },
   {
     coleccion: 'cuentas_tesoreria',
@@ -398,6 +398,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'deliveryNotes.list': { ...dates, clienteId: 1901, proyectoId: 2901, facturado: false, ...pages },
   'deliveryNotes.get': { albaranId: 3701 },
+  'deliveryNotes.annul': { albaranId: 3701, motivo: 'Duplicado' },
   'invoices.list': { ...dates, clienteId: 1901, pagada: false, busqueda: 'febrero', ...pages },
   'invoices.get': { facturaId: 3901 },
   'invoices.create': {
@@ -420,6 +421,14 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       { fecha: '2026-03-31', importe: 40 },
       { fecha: '2026-04-30', importe: 47.12 },
     ],
+  },
+  'invoices.rectify': {
+    facturaId: 3901,
+    motivo: 'Mercancía devuelta',
+    lineas: [{ lineaId: 3911, cantidad: 0.05 }],
+    devolver_stock: true,
+    liberar_albaranes: false,
+    compensar: true,
   },
   'account.get': {},
   'timeEntries.list': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
@@ -605,6 +614,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'treasuryMovements.create': { cuentaId: 4301, concepto: 'Comisión', importe: -12.5, fecha: '2026-03-02' },
   'treasuryMovements.list': { ...dates, cuentaId: 4301, ...pages },
   'dueDates.list': { ...dates, tipo: 'cobro', pendiente: true, ...pages },
+  'dueDates.settle': { vencimientoId: 3921, fecha: '2026-03-01', importe: 1.5, cuentaId: 4301 },
   'treasuryForecast.get': { ...dates, agrupar: 'semana' },
   'projects.get': { ...dates, proyectoId: 2901 },
   'projects.create': {
@@ -656,6 +666,9 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     },
   },
 };
+
+/** Operations that undo what their example names: a second call is a 400. */
+export const ONCE: ReadonlySet<string> = new Set(['deliveryNotes.annul']);
 
 /** `copies` further copies of the records, to make lists longer. */
 export const copiesOf = (copies: number): FileRecord[] =>

@@ -147,6 +147,12 @@ const step = fc.oneof(
     project,
     destino: fc.constantFrom('albaran', 'factura'),
   }),
+  fc.record({ kind: fc.constant('annulment' as const) }),
+  fc.record({
+    kind: fc.constant('rectification' as const),
+    liberar_albaranes: fc.boolean(),
+    devolver_stock: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant('project' as const) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('task' as const), project }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
@@ -158,9 +164,10 @@ interface Acme {
   company: Company;
   cuenta: { zona_horaria: string };
   notes: string[];
+  invoices: string[];
 }
 
-async function take({ company, cuenta, notes }: Acme, action: Step) {
+async function take({ company, cuenta, notes, invoices }: Acme, action: Step) {
   const created = async (path: string, body: object): Promise<string> => {
     const answer = await company.post(path, body);
     expect([answer.status, answer.body.errorMsg]).toEqual([200, '']);
@@ -180,10 +187,19 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     case 'note':
       return void notes.push(await created('/delivery-notes', sale(action.price)));
     case 'invoice':
-      return void (await created('/invoices', sale(Math.abs(action.price))));
+      return void invoices.push(await created('/invoices', sale(Math.abs(action.price))));
     case 'invoice of notes': {
       const albaranes = notes.splice(0, 2);
-      return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
+      return void (albaranes.length > 0 && invoices.push(await created('/invoices', { albaranes })));
+    }
+    case 'annulment': {
+      const note = notes.pop();
+      return void (note && (await created(`/delivery-notes/${note}/annul`, { motivo: 'Duplicado' })));
+    }
+    case 'rectification': {
+      const invoice = invoices.pop();
+      const { kind, ...how } = action;
+      return void (invoice && (await created(`/invoices/${invoice}/rectify`, { motivo: 'Devuelto', ...how })));
     }
     case 'estimate': {
       const { price, project, destino } = action;
@@ -244,7 +260,7 @@ async function compare({ company }: Acme) {
 
 async function newCompany(): Promise<Acme> {
   const cuenta = { zona_horaria: 'Europe/Madrid' };
-  return { company: await server.company(base, { cuenta }), cuenta, notes: [] };
+  return { company: await server.company(base, { cuenta }), cuenta, notes: [], invoices: [] };
 }
 
 test('[FIC-01] [PRO-01] [PRJ-01] after any imports, sales and renewals, kept figures are those of the records', async () => {

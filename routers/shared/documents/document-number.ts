@@ -9,7 +9,12 @@ import { badField } from '../../../platform/errors.ts';
 const prefixOf = (document: keyof typeof NUMBER_LETTERS, { year }: Temporal.PlainDate) =>
   `${NUMBER_LETTERS[document]}${year}-`;
 
-const TABLES = { delivery_note: 'delivery_notes', invoice: 'invoices', estimate: 'estimates' } as const;
+const TABLES = {
+  delivery_note: 'delivery_notes',
+  invoice: 'invoices',
+  rectification: 'invoices',
+  estimate: 'estimates',
+} as const;
 
 /**
  * 400 for a document of `date` where its series has a later one already, whose number is lower. Sent after the number is given, while its

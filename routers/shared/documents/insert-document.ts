@@ -55,18 +55,28 @@ export async function insertLines(db: Db, { accountId, id, table, lines, priceLi
   const moved = goods.length > 0 && moveStock(db, { accountId, id, table, goods, now });
   // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
   const onProject = sells && (projectId != null || lines.some(({ project_id }) => project_id != null));
-  const added =
-    onProject &&
-    sql`insert into project_totals as t (account_id, project_id, sales)
-      select ${accountId}, l.project_id, sum(l.amount) from ${lineTable} l
-      where l.account_id = ${accountId} and l.${parent} = ${document} and l.project_id is not null
-      group by l.project_id order by l.project_id
-      on conflict (account_id, project_id) do update
-        set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at`.execute(db);
+  const added = onProject && addToProjects(db, { accountId, id, table });
   await Promise.all([written, moved, added]);
 }
 
-/** Goods leave stock with the lines that were written just before. A movement of a delivery note names it and the line. */
+/** What the lines of a document sell counts for their projects; with `sign` -1 no longer. PRJ-01 */
+export function addToProjects(
+  db: Db,
+  { accountId, id, table }: Pick<NewLines, 'accountId' | 'id' | 'table'>,
+  sign: 1 | -1 = 1,
+) {
+  const { lines, parent } = PARTS[table];
+  return sql`insert into project_totals as t (account_id, project_id, sales)
+    select ${accountId}, l.project_id, ${sql.lit(sign)} * sum(l.amount) from ${lines} l
+    where l.account_id = ${accountId} and l.${parent} = ${id} and l.project_id is not null
+      ${table === 'invoices' ? sql`and not l.from_delivery_note` : sql``}
+    group by l.project_id order by l.project_id
+    on conflict (account_id, project_id) do update
+      set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at
+    returning project_id`.execute(db);
+}
+
+/** Goods leave stock with the lines that were written just before. A movement names its document, that of a delivery note the line too. */
 async function moveStock(
   db: Db,
   {
@@ -79,18 +89,17 @@ async function moveStock(
 ) {
   const rows = lineRows(goods);
   const quantity = sql`-coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1))`;
-  const [line, note]: [RawBuilder<unknown>, RawBuilder<unknown>] =
-    table === 'delivery_notes'
-      ? [
-          sql`join delivery_note_lines n on n.account_id = ${accountId} and n.delivery_note_id = ${id} and n.position = l.position`,
-          sql`n.delivery_note_id, n.id`,
-        ]
-      : [sql``, sql`null::bigint, null::bigint`];
+  const source: Record<'columns' | 'values' | 'line', RawBuilder<unknown>> = table === 'delivery_notes'
+    ? {
+        columns: sql`delivery_note_id, delivery_note_line_id`,
+        values: sql`n.delivery_note_id, n.id`,
+        line: sql`join delivery_note_lines n on n.account_id = ${accountId} and n.delivery_note_id = ${id} and n.position = l.position`,
+      }
+    : { columns: PARTS[table].parent, values: sql`${id}::bigint`, line: sql`` };
   await Promise.all([
-    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, delivery_note_id,
-        delivery_note_line_id, factor)
-      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}, ${quantity}, ${note}, l.factor
-      from ${rows} ${line}
+    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, factor, ${source.columns})
+      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}, ${quantity}, l.factor, ${source.values}
+      from ${rows} ${source.line}
       order by l.position
       returning id`.execute(db),
     sql`insert into product_stocks as s (account_id, product_id, quantity)

@@ -19,12 +19,16 @@ export interface Write {
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
   changes?: {
-    table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks' | 'recurrings';
+    table: Table;
     id: number;
   };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
+
+type Table =
+  | ('opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks')
+  | ('recurrings' | 'invoice_due_dates');
 
 /** The columns with the mark, by operation. */
 export const CREATED: Readonly<Record<string, { table: string; column: string; kind: Kind }>> = {
@@ -53,6 +57,7 @@ const CONTACTS = [9501, 9502, 9503, 9504];
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
+const DUE_DATES = [9701, 9702, 9703, 9704];
 const TASKS = [9401, 9402, 9403, 9404];
 const ESTIMATES = [9801, 9802, 9803, 9804];
 const RECURRINGS = [9601, 9602, 9603, 9604];
@@ -90,6 +95,14 @@ export const records: readonly FileRecord[] = [
     ...{ periodicidad: 'semanal', fecha_creacion: '1950-01-02' },
     lineas: [{ descripcion: 'Cuota', cantidad: 1, importe_unitario: 10 }],
   })),
+  {
+    coleccion: 'facturas',
+    ref: 'v9600',
+    fecha: '2026-02-01',
+    cliente: 'bar',
+    lineas: DUE_DATES.map(() => ({ descripcion: 'Obra', cantidad: 1, importe_unitario: 1e9, iva: 0 })),
+    vencimientos: DUE_DATES.map((id) => ({ id, fecha: '2026-02-01', importe: 1e9 })),
+  },
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -100,6 +113,8 @@ class Writer {
   #made = 0;
   /** Its delivery notes of one client that it has not invoiced. */
   readonly #notes: unknown[] = [];
+  /** Its invoices that it has not rectified. */
+  readonly #invoices: unknown[] = [];
 
   constructor(name: string, random: Random) {
     this.#name = name;
@@ -115,9 +130,16 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
+  /** Whether it has what an operation needs: a note or an invoice of its own to undo. */
+  ready({ path }: Operation): boolean {
+    if (path === 'invoices.rectify') return this.#invoices.length > 0;
+    return path !== 'deliveryNotes.annul' || this.#notes.length > 0;
+  }
+
   /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
+    if (operation.path === 'invoices.create') this.#invoices.push(value);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -169,6 +191,7 @@ class Writer {
     'deliveryNotes.create': (mark, shared) => ({
       input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
     }),
+    'deliveryNotes.annul': (mark) => ({ input: { albaranId: this.#notes.shift(), motivo: mark } }),
     'invoices.create': (mark, shared) => {
       const pedido = { obra: mark };
       const albaranes = this.#notes.splice(0, this.#random.int(1, 3));
@@ -205,6 +228,7 @@ class Writer {
     'estimates.attach': (mark) => ({
       input: { presupuestoId: '3401', nombre: mark, tipo_mime: 'text/plain', contenido: 'ZGV0YWxsZQ==' },
     }),
+    'invoices.rectify': (mark) => ({ input: { facturaId: this.#invoices.shift(), motivo: mark } }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),
@@ -255,6 +279,13 @@ class Writer {
       input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
     }),
     'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
+    'dueDates.settle': () => {
+      const id = this.#random.pick(DUE_DATES);
+      return {
+        changes: { table: 'invoice_due_dates', id },
+        input: { vencimientoId: String(id), importe: this.#cents(), cuentaId: '4301' },
+      };
+    },
     'projects.create': (mark) => ({ input: { datos: { descripcion: mark, clienteId: CLIENT.id } } }),
     'projects.update': (mark) => {
       const id = this.#random.pick(PROJECTS);
@@ -317,7 +348,9 @@ export async function keepWriting(proof: Proof, options: WriterOptions, over: Ab
   const random = new Random(seed, index);
   const writer = new Writer(`w${seed}-${index}`, random);
   while (!over.aborted) {
-    const write = writer.next(random.pick(writes));
+    const operation = random.pick(writes);
+    if (!writer.ready(operation)) continue;
+    const write = writer.next(operation);
     const { answer } = await proof.perform(write, random, doors, { patient });
     if (answer !== undefined) writer.answered(write, JSON.parse(answer));
     await wait(random.int(0, 30));

@@ -51,6 +51,32 @@ test('[PAG-02] [DLV-03] newest first, each with its delivery note; they add up t
   expect(await list(acme, {}, 3)).toMatchObject({ total_movimientos: 0, movimientos: [] });
 });
 
+test('[DLV-03] imported movements name an invoice or a purchase delivery note, and why stock was adjusted', async () => {
+  const acme = await server.company([
+    ...records,
+    { coleccion: 'proveedores', ref: 'hilados', nombre_fiscal: 'Hilados SA' },
+    { coleccion: 'facturas', ref: 'f', id: 6, numero: 'F-1', fecha: '2026-03-02', cliente: 'bar', lineas: [] },
+    {
+      coleccion: 'albaranes_compra',
+      ref: 'c',
+      id: 7,
+      numero: 'C-1',
+      fecha: '2026-03-02',
+      proveedor: 'hilados',
+      lineas: [],
+    },
+    moved(15, '2026-03-02 10:00:00', -1, { factura: 'f' }),
+    moved(16, '2026-03-03 10:00:00', 20, { albaran_compra: 'c' }),
+    moved(17, '2026-03-04 10:00:00', -0.25, { motivo: 'Recuento' }),
+  ]);
+  const id = expect.stringMatching(/^[\w-]{23}$/);
+  expect((await list(acme, { fecha_inicio: '2026-03-02' })).movimientos).toMatchObject([
+    { cantidad: -0.25, motivo: 'Recuento', documento: null },
+    { cantidad: 20, motivo: '', documento: { tipo: 'albaran_compra', id, numero: 'C-1' } },
+    { cantidad: -1, motivo: '', documento: { tipo: 'factura', id, numero: 'F-1' } },
+  ]);
+});
+
 test('[DATE-02] the range counts the company’s days, both ends', async () => {
   const acme = await server.company(records);
   const february = { fecha_inicio: '2026-02-28', fecha_fin: '2026-02-28' };
@@ -62,7 +88,7 @@ test('[DATE-02] the range counts the company’s days, both ends', async () => {
   expect([bad.status, bad.body.data]).toMatchObject([400, [{ campo: 'fecha_inicio' }]]);
 });
 
-test('[DLV-03] what a document sells is the newest; a movement of an invoice has no document', async () => {
+test('[DLV-03] what a document sells is the newest, an invoice too', async () => {
   const acme = await server.company(records);
   const sale = { cliente: { id: 1 }, pedido: { obra: 'Obra' }, detalles: [{ cantidad: 3, articulo_fk: 2 }] };
   const { data: albaranId } = (await acme.post('/delivery-notes', sale)).body;
@@ -71,8 +97,9 @@ test('[DLV-03] what a document sells is the newest; a movement of an invoice has
     ...{ fecha: '2026-03-10 23:30:15', cantidad: -3 },
     documento: { tipo: 'albaran', id: albaranId, numero: 'A2026-0008' },
   });
-  await acme.post('/invoices', { ...sale, detalles: [{ cantidad: 1, articulo_fk: 2 }] });
-  expect((await list(acme)).movimientos[0]).toMatchObject({ cantidad: -1, motivo: '', documento: null });
+  const invoiced = await acme.post('/invoices', { ...sale, detalles: [{ cantidad: 1, articulo_fk: 2 }] });
+  const documento = { tipo: 'factura', id: invoiced.body.data, numero: 'F2026-0001' };
+  expect((await list(acme)).movimientos[0]).toMatchObject({ cantidad: -1, motivo: '', documento });
   const { stock } = (await acme.get('/products/2')).body.data.articulo;
   expect((await quantities(acme)).reduce((sum, one) => sum + one, 0)).toBe(stock);
 });

@@ -61,6 +61,8 @@ test('[MON-01] base without VAT; total with it, rounded by rate; balance and pai
         total_con_iva: 110.18,
         saldo: 50,
         pagada: false,
+        rectifica: null,
+        rectificada_por: [],
       },
     ],
   });

@@ -490,7 +490,6 @@ export interface ProductsCreateInput {
     referencia?: string;
     sku?: string;
     codigo_ean?: string;
-    familiaId?: string | number;
     /** @default 21 */
     iva?: number;
     /**
@@ -513,6 +512,7 @@ export interface ProductsCreateInput {
     }>;
     /** @default 0 */
     stock_minimo?: number;
+    familiaId?: string | number;
     /** @default 0 */
     stock_inicial?: number;
     formatos?: Array<{
@@ -536,6 +536,89 @@ export interface ProductsCreateInput {
 
 /** Output of `products.create`. */
 export type ProductsCreateOutput = string;
+
+/** Input of `products.update`. */
+export interface ProductsUpdateInput {
+  /** El artículo */
+  articuloId: string | number;
+  datos: {
+    descripcion?: string;
+    referencia?: string;
+    sku?: string;
+    codigo_ean?: string;
+    iva?: number;
+    /** Por unidad base */
+    coste?: number;
+    /** Solo venta mueve stock */
+    modo?: 'venta' | 'alquiler' | 'servicio';
+    precios?: Array<{
+      /** De priceLists.list */
+      tarifa: number;
+      /** Sin IVA, por unidad base */
+      precio: number;
+      /** Si falta, el precio más su IVA */
+      precio_con_iva?: number;
+    }>;
+    stock_minimo?: number;
+    familiaId?: string | number;
+    formatos?: Array<{
+      /** De products.listFormats; sin él se añade */
+      formatoId?: string | number;
+      titulo?: string;
+      /** Unidades base de una */
+      factor?: number;
+      peso_variable?: boolean;
+      venta?: boolean;
+      compra?: boolean;
+      defecto_venta?: boolean;
+    }>;
+    variaciones?: Array<{
+      descripcion: string;
+      /** De products.get; sin él se añade */
+      variacionId?: string | number;
+    }>;
+  };
+}
+
+/** Output of `products.update`. */
+export interface ProductsUpdateOutput {
+  articulo: {
+    articuloId: string;
+    referencia: string;
+    sku: string;
+    codigo_ean: string;
+    descripcion: string;
+    familia: {
+      familiaId: string;
+      titulo: string;
+    };
+    iva: number;
+    coste: number;
+    precios: Array<{
+      tarifa: number;
+      precio: number;
+      precio_con_iva: number | null;
+    }>;
+    stock: number;
+    stock_minimo: number;
+    bajo_minimo: boolean;
+    /** Solo venta mueve stock */
+    modo: 'venta' | 'alquiler' | 'servicio';
+    formatos: Array<{
+      formatoId: string;
+      titulo: string;
+      factor: number;
+      peso_variable: boolean;
+      permite_venta: boolean;
+      permite_compra: boolean;
+      por_defecto_venta: boolean;
+    }>;
+    variaciones: Array<{
+      variacionId: string;
+      descripcion: string;
+    }>;
+  };
+}
 
 /** Input of `products.listFormats`. */
 export interface ProductsListFormatsInput {
@@ -2815,6 +2898,12 @@ export interface AlbaranClient {
      */
     create: Write<ProductsCreateInput, ProductsCreateOutput>;
     /**
+     * Actualizar artículo. Cambia los datos enviados; "" vacía un texto o familiaId (productFamilies.list). articuloId: de products.list. precios sustituye las tarifas que nombra; con otro iva se recalculan los precios con IVA no enviados.
+     *
+     * `PUT /api/v1/products/{articuloId}`; permiso `svc.write`
+     */
+    update: Write<ProductsUpdateInput, ProductsUpdateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
@@ -3210,7 +3299,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', create: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
+  products: { list: 'pages', get: 'read', create: 'write', update: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
   productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },

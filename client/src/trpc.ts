@@ -147,6 +147,12 @@ export type Procedures = {
      */
     create: Mutation<types.ProductsCreateInput, types.ProductsCreateOutput>;
     /**
+     * Actualizar artículo. Cambia los datos enviados; "" vacía un texto o familiaId (productFamilies.list). articuloId: de products.list. precios sustituye las tarifas que nombra; con otro iva se recalculan los precios con IVA no enviados.
+     *
+     * `PUT /api/v1/products/{articuloId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ProductsUpdateInput, types.ProductsUpdateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`

@@ -7,12 +7,14 @@ import { listFormats } from './list-formats.ts';
 import { listPriceLists } from './list-price-lists.ts';
 import { listProducts } from './list-products.ts';
 import { listStockMovements } from './list-stock-movements.ts';
+import { updateProduct } from './update-product.ts';
 
 export const catalogue = {
   products: {
     list: listProducts,
     get: getProduct,
     create: createProduct,
+    update: updateProduct,
     listFormats,
     getAvailability,
     listStockMovements,

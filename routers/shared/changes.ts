@@ -1,11 +1,14 @@
 // Partial updates: what is sent changes, what is left out stays. W-01
-import { sql, type Updateable } from 'kysely';
+import { type RawBuilder, sql, type Updateable } from 'kysely';
 import type { Schema } from '../../entities/index.ts';
 import type { Db } from '../../platform/database.ts';
 import { badField } from '../../platform/errors.ts';
 
 type Columns<Table extends keyof Schema> = {
-  [Name in keyof Updateable<Schema[Table]>]: Updateable<Schema[Table]>[Name] | undefined;
+  [Name in keyof Updateable<Schema[Table]>]:
+    | Updateable<Schema[Table]>[Name]
+    | RawBuilder<Updateable<Schema[Table]>[Name]>
+    | undefined;
 };
 
 /** 400 for `datos` without anything to change. W-01 */

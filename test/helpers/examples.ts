@@ -437,6 +437,36 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       variaciones: [{ descripcion: '4 x 40' }],
     },
   },
+  'products.update': {
+    articuloId: 2201,
+    datos: {
+      descripcion: 'Silla de pino lacada',
+      referencia: 'S-1L',
+      sku: 'SPL-1',
+      codigo_ean: '8410000000055',
+      familiaId: 2101,
+      iva: 10,
+      coste: 20.5,
+      modo: 'venta',
+      precios: [
+        { tarifa: 1, precio: 55, precio_con_iva: 60 },
+        { tarifa: 2, precio: 48 },
+      ],
+      stock_minimo: 6,
+      formatos: [
+        {
+          formatoId: 2221,
+          titulo: 'Caja de 5',
+          factor: 5,
+          peso_variable: true,
+          venta: true,
+          compra: true,
+          defecto_venta: false,
+        },
+      ],
+      variaciones: [{ variacionId: 2211, descripcion: 'Roja viva' }],
+    },
+  },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
   'clients.get': { clienteId: 1901 },
   'clients.create': {

@@ -18,7 +18,10 @@ export interface Write {
   mark: string;
   input: Input;
   /** The record that it changes, each time anew. Its id is a text in the input, as in a path: the same through every interface. IDEM-01 */
-  changes?: { table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks'; id: number };
+  changes?: {
+    table: 'opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks' | 'products';
+    id: number;
+  };
   /** It names a contact, client or supplier that others name too, so that its own mark may not be stored. */
   shared?: boolean;
 }
@@ -48,6 +51,7 @@ const CONTACTS = [9501, 9502, 9503, 9504];
 const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
+const PRODUCTS = [9601, 9602, 9603, 9604];
 const TASKS = [9401, 9402, 9403, 9404];
 const SHARED = 5;
 
@@ -69,6 +73,7 @@ export const records: readonly FileRecord[] = [
   ...SUPPLIERS.map((id) => ({ coleccion: 'proveedores', ref: `p${id}`, id, nombre_fiscal: `Proveedor ${id}` })),
   ...PROJECTS.map((id) => ({ coleccion: 'proyectos', ref: `y${id}`, id, numero: `${id}`, descripcion: `Obra ${id}` })),
   ...CONTACTS.map((id) => ({ coleccion: 'contactos', ref: `k${id}`, id, nombre: `Contacto ${id}` })),
+  ...PRODUCTS.map((id) => ({ coleccion: 'articulos', ref: `a${id}`, id, descripcion: `Artículo ${id}` })),
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -173,6 +178,11 @@ class Writer {
         datos: { descripcion: mark, sku: mark, precios: [{ tarifa: 1, precio: this.#cents() }], stock_inicial: 5 },
       },
     }),
+    'products.update': (mark) => {
+      const id = this.#random.pick(PRODUCTS);
+      const datos = { descripcion: `Artículo ${mark}`, precios: [{ tarifa: 1, precio: this.#cents() }] };
+      return { changes: { table: 'products', id }, input: { articuloId: String(id), datos } };
+    },
     'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
     'clients.update': (mark) => {
       const id = this.#random.pick(CLIENTS);

@@ -130,6 +130,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   costes: 7550.5,
   margen: 37.08,
   progreso: 60,
+  porcentaje: 2.5,
   subtipo: '621',
   periodicidad: 'anual',
   periodicidad_dias: 365,

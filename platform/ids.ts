@@ -46,6 +46,7 @@ export const KINDS = {
   treasuryAccount: { code: 38, table: 'treasury_accounts' },
   treasuryMovement: { code: 39, table: 'treasury_movements' },
   stockMovement: { code: 40, table: 'stock_movements' },
+  priceList: { code: 43, table: 'price_lists' },
 } as const;
 
 /** A kind of record. */

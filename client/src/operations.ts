@@ -718,6 +718,26 @@ export interface ProductsListStockMovementsOutput {
   }>;
 }
 
+/** Input of `products.adjustStock`. */
+export interface ProductsAdjustStockInput {
+  /** El artículo */
+  articuloId: string | number;
+  /** Lo que hay */
+  recuento?: number;
+  /** Lo que entra o, negativo, sale */
+  cantidad?: number;
+  motivo: string;
+  /** De products.get; solo con cantidad */
+  variacionId?: string | number;
+}
+
+/** Output of `products.adjustStock`. */
+export interface ProductsAdjustStockOutput {
+  articuloId: string;
+  stock_anterior: number;
+  stock: number;
+}
+
 /** Input of `productFamilies.list`. */
 export type ProductFamiliesListInput = Record<string, never>;
 
@@ -769,6 +789,23 @@ export interface PriceListsListOutput {
       precio_con_iva: number | null;
     }>;
   };
+}
+
+/** Input of `priceLists.adjust`. */
+export interface PriceListsAdjustInput {
+  /** Número, de priceLists.list */
+  tarifa: number;
+  /** Negativo, baja */
+  porcentaje: number;
+  familiaId?: string | number;
+  /** @default 0.01 */
+  redondeo?: 0.01 | 0.05 | 0.1 | 1;
+}
+
+/** Output of `priceLists.adjust`. */
+export interface PriceListsAdjustOutput {
+  tarifa: number;
+  num_articulos: number;
 }
 
 /** Input of `clients.list`. */
@@ -2921,6 +2958,12 @@ export interface AlbaranClient {
      * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
      */
     listStockMovements: PagedRead<ProductsListStockMovementsInput, ProductsListStockMovementsOutput>;
+    /**
+     * Ajustar stock. Ajusta el stock de un artículo de venta: recuento (lo que hay) o cantidad (con signo), en unidades base. articuloId: de products.list.
+     *
+     * `POST /api/v1/products/{articuloId}/stock`; permiso `svc.write`
+     */
+    adjustStock: Write<ProductsAdjustStockInput, ProductsAdjustStockOutput>;
   };
   productFamilies: {
     /**
@@ -2943,6 +2986,12 @@ export interface AlbaranClient {
      * `GET /api/v1/price-lists`; permiso `svc.read`
      */
     list: Read<PriceListsListInput, PriceListsListOutput>;
+    /**
+     * Ajustar tarifa. Sube o baja un porcentaje los precios de una tarifa (priceLists.list), de todos los artículos o de una familia (productFamilies.list).
+     *
+     * `POST /api/v1/price-lists/{tarifa}/adjust`; permiso `svc.write`
+     */
+    adjust: Write<PriceListsAdjustInput, PriceListsAdjustOutput>;
   };
   clients: {
     /**
@@ -3299,9 +3348,9 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', create: 'write', update: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
+  products: { list: 'pages', get: 'read', create: 'write', update: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages', adjustStock: 'write' },
   productFamilies: { list: 'read', create: 'write' },
-  priceLists: { list: 'read' },
+  priceLists: { list: 'read', adjust: 'write' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   salesReport: { get: 'read' },

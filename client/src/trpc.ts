@@ -170,6 +170,12 @@ export type Procedures = {
      * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
      */
     listStockMovements: Query<types.ProductsListStockMovementsInput, types.ProductsListStockMovementsOutput>;
+    /**
+     * Ajustar stock. Ajusta el stock de un artículo de venta: recuento (lo que hay) o cantidad (con signo), en unidades base. articuloId: de products.list.
+     *
+     * `POST /api/v1/products/{articuloId}/stock`; permiso `svc.write`
+     */
+    adjustStock: Mutation<types.ProductsAdjustStockInput, types.ProductsAdjustStockOutput>;
   };
   productFamilies: {
     /**
@@ -192,6 +198,12 @@ export type Procedures = {
      * `GET /api/v1/price-lists`; permiso `svc.read`
      */
     list: Query<types.PriceListsListInput | undefined, types.PriceListsListOutput>;
+    /**
+     * Ajustar tarifa. Sube o baja un porcentaje los precios de una tarifa (priceLists.list), de todos los artículos o de una familia (productFamilies.list).
+     *
+     * `POST /api/v1/price-lists/{tarifa}/adjust`; permiso `svc.write`
+     */
+    adjust: Mutation<types.PriceListsAdjustInput, types.PriceListsAdjustOutput>;
   };
   clients: {
     /**

@@ -1,3 +1,5 @@
+import { adjustPriceList } from './adjust-price-list.ts';
+import { adjustStock } from './adjust-stock.ts';
 import { createFamily } from './create-family.ts';
 import { createProduct } from './create-product.ts';
 import { getAvailability } from './get-availability.ts';
@@ -18,7 +20,8 @@ export const catalogue = {
     listFormats,
     getAvailability,
     listStockMovements,
+    adjustStock,
   },
   productFamilies: { list: listFamilies, create: createFamily },
-  priceLists: { list: listPriceLists },
+  priceLists: { list: listPriceLists, adjust: adjustPriceList },
 };

@@ -467,6 +467,8 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       variaciones: [{ variacionId: 2211, descripcion: 'Roja viva' }],
     },
   },
+  'products.adjustStock': { articuloId: 2201, cantidad: -0.5, motivo: 'Rotura', variacionId: 2211 },
+  'priceLists.adjust': { tarifa: 1, porcentaje: 2.5, familiaId: 2101, redondeo: 0.05 },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
   'clients.get': { clienteId: 1901 },
   'clients.create': {

@@ -45,7 +45,8 @@ export const NEVER: Readonly<Record<string, string>> = {
       select product_id, quantity from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
       where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note),
     moved as (
-      select product_id, -quantity as quantity from stock_movements where account_id = $1 and not opening and ref is null)
+      select product_id, -quantity as quantity from stock_movements
+      where account_id = $1 and not opening and ref is null and reason is null)
     select p.id, s.quantity as sold, m.quantity as moved from products p
     left join (select product_id, sum(quantity) as quantity from sold group by 1) s on s.product_id = p.id
     left join (select product_id, sum(quantity) as quantity from moved group by 1) m on m.product_id = p.id

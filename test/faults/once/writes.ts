@@ -183,6 +183,10 @@ class Writer {
       const datos = { descripcion: `Artículo ${mark}`, precios: [{ tarifa: 1, precio: this.#cents() }] };
       return { changes: { table: 'products', id }, input: { articuloId: String(id), datos } };
     },
+    'products.adjustStock': (mark) => ({
+      input: { articuloId: '2201', cantidad: this.#random.pick([-0.5, 3]), motivo: mark },
+    }),
+    'priceLists.adjust': () => ({ input: { tarifa: '2', porcentaje: this.#random.pick([-1, 1]) } }),
     'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
     'clients.update': (mark) => {
       const id = this.#random.pick(CLIENTS);

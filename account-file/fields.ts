@@ -241,7 +241,16 @@ function instantField(column: string, schema: z.ZodType<string | null>): Field<s
 /** An instant, `YYYY-MM-DD HH:MM:SS` in the company's time zone. */
 export const instant = (column: string) => instantField(column, localInstant());
 export const optionalInstant = (column: string) => instantField(column, optional(localInstant()));
-/** The same; by default the instant of the import. */
+/** The same, and text. A file without the field keeps what is stored. */
+export const keptInstant = (column: string): Field<string | null> => ({
+  ...optionalInstant(column),
+  otherwise: { [column]: 'null' },
+});
+export const keptText = (column: string): Field<string | null> => ({
+  ...optionalText(column),
+  otherwise: { [column]: 'null' },
+});
+/** An instant; by default that of the import. */
 export const instantOrNow = (column: string): Field<string | null> => ({
   ...optionalInstant(column),
   otherwise: { [column]: `date_trunc('second', now())` },

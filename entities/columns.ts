@@ -57,6 +57,14 @@ export const indexOn = (table: string, name: string, columns: string, where?: st
   expression: `create index ${table}_by_${name} on ${table} (account_id, ${columns})${where ? ` where ${where}` : ''}`,
 });
 
+/** When, by whom and why a document was annulled: it keeps its number and counts nowhere. W-02 */
+export const annulment = () => ({
+  annulledAt: instant().nullable(),
+  /** As the audit names the caller. */
+  annulledBy: p.text().nullable(),
+  annulmentReason: p.text().nullable(),
+});
+
 /** A document line: LINE of the account file. Stored amounts are computed only here. */
 export const line = (table: string) => ({
   ...record(table),

@@ -1,6 +1,17 @@
 // Purchase documents with their lines, and the fiscal subtypes of expenses.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, date, decimal, indexOn, isolated, line, record, uniqueRef } from './columns.ts';
+import {
+  alphabetical,
+  annulment,
+  bigint,
+  date,
+  decimal,
+  indexOn,
+  isolated,
+  line,
+  record,
+  uniqueRef,
+} from './columns.ts';
 
 export const PurchaseDeliveryNote = defineEntity({
   name: 'PurchaseDeliveryNote',
@@ -18,6 +29,7 @@ export const PurchaseDeliveryNote = defineEntity({
     date: date(),
     supplierId: bigint(),
     projectId: bigint().nullable(),
+    ...annulment(),
   },
 });
 
@@ -62,6 +74,7 @@ export const PurchaseInvoice = defineEntity({
     projectId: bigint().nullable(),
     subtype: p.text().nullable(),
     paid: decimal().default(0),
+    ...annulment(),
   },
 });
 

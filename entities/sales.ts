@@ -1,6 +1,18 @@
 // Sale documents and recurring services, with their lines.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { alphabetical, bigint, date, decimal, indexOn, instant, isolated, line, record, uniqueRef } from './columns.ts';
+import {
+  alphabetical,
+  annulment,
+  bigint,
+  date,
+  decimal,
+  indexOn,
+  instant,
+  isolated,
+  line,
+  record,
+  uniqueRef,
+} from './columns.ts';
 
 const numberedByYear = (table: string) => ({
   name: `${table}_number`,
@@ -134,6 +146,7 @@ export const DeliveryNote = defineEntity({
     recurringCycle: date().nullable(),
     promoCode: p.text().nullable(),
     reviewed: p.boolean().default(true),
+    ...annulment(),
   },
 });
 
@@ -171,6 +184,7 @@ export const Invoice = defineEntity({
     projectId: bigint().nullable(),
     promoCode: p.text().nullable(),
     search: p.text(),
+    ...annulment(),
   },
 });
 

@@ -9,6 +9,8 @@ import {
   type Field,
   type Fields,
   freeText,
+  keptInstant,
+  keptText,
   optionalDate,
   optionalDecimal,
   optionalInnerReference,
@@ -20,6 +22,21 @@ import {
 import { rows } from '../statements.ts';
 import { products } from './catalogue.ts';
 import { projects } from './projects.ts';
+
+/** When, by whom and why a document was annulled. A file without it keeps what is stored: an import brings nothing back. W-02 */
+export const annulment = {
+  anulado_el: keptInstant('annulled_at'),
+  anulado_por: keptText('annulled_by'),
+  motivo_anulacion: keptText('annulment_reason'),
+};
+
+/** Reports an annulment without its reason. */
+export function annulmentSaysWhy(
+  { anulado_el, motivo_anulacion }: { anulado_el: string | null; motivo_anulacion: string | null },
+  wrong: Wrong,
+): void {
+  if (anulado_el !== null && motivo_anulacion === null) wrong('motivo_anulacion', 'falta: se anuló por algo');
+}
 
 const ownProject = optionalReference(projects, 'project_id');
 /**

@@ -1,7 +1,7 @@
 // Purchase delivery notes and invoices, and the fiscal subtypes of expenses.
 import { collection } from '../collection.ts';
 import { date, decimalOr, flag, optionalReference, optionalText, reference, text } from '../fields.ts';
-import { dueDates, lines, paidAddsUp } from './lines.ts';
+import { annulment, annulmentSaysWhy, dueDates, lines, paidAddsUp } from './lines.ts';
 import { suppliers } from './parties.ts';
 import { projects } from './projects.ts';
 
@@ -13,8 +13,12 @@ export const purchaseDeliveryNotes = collection(
     fecha: date('date'),
     proveedor: reference(suppliers, 'supplier_id'),
     proyecto: optionalReference(projects, 'project_id'),
+    ...annulment,
   },
-  { children: { lineas: lines('purchase_delivery_note_lines', 'purchase_delivery_note_id', {}) } },
+  {
+    children: { lineas: lines('purchase_delivery_note_lines', 'purchase_delivery_note_id', {}) },
+    check: annulmentSaysWhy,
+  },
 );
 
 export const expenseSubtypes = collection(
@@ -34,6 +38,7 @@ export const purchaseInvoices = collection(
     proyecto: optionalReference(projects, 'project_id'),
     subtipo: optionalText('subtype'),
     pagado: decimalOr('paid', 0),
+    ...annulment,
   },
   {
     children: {
@@ -42,6 +47,9 @@ export const purchaseInvoices = collection(
       }),
       vencimientos: dueDates('purchase_invoice_due_dates', 'purchase_invoice_id', 'purchase_invoice_lines', 'pagado'),
     },
-    check: ({ pagado, vencimientos }, wrong) => paidAddsUp(pagado, vencimientos, wrong),
+    check(record, wrong) {
+      paidAddsUp(record.pagado, record.vencimientos, wrong);
+      annulmentSaysWhy(record, wrong);
+    },
   },
 );

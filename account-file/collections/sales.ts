@@ -19,7 +19,7 @@ import {
   text,
   wholeNumber,
 } from '../fields.ts';
-import { dueDates, lines } from './lines.ts';
+import { annulment, annulmentSaysWhy, dueDates, lines } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
 
@@ -127,11 +127,14 @@ export const deliveryNotes = collection(
     ciclo_recurrente: optionalDate('recurring_cycle'),
     promo_code: optionalText('promo_code'),
     revisado: flag('reviewed', true),
+    ...annulment,
   },
   {
     children: { lineas: lines('delivery_note_lines', 'delivery_note_id', {}) },
-    check({ recurrente, ciclo_recurrente }, wrong) {
+    check(record, wrong) {
+      const { recurrente, ciclo_recurrente } = record;
       if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
+      annulmentSaysWhy(record, wrong);
     },
   },
 );
@@ -147,8 +150,10 @@ export const invoices = collection(
     cliente: reference(clients, 'client_id'),
     proyecto: optionalReference(projects, 'project_id'),
     promo_code: optionalText('promo_code'),
+    ...annulment,
   },
   {
+    check: annulmentSaysWhy,
     children: {
       lineas: lines('invoice_lines', 'invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),

@@ -118,6 +118,8 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     const proyecto = flip() ? named('proyectos') : null;
     return { proyecto, lineas: lines(proyecto === null, more) };
   };
+  const annulment = () =>
+    flip() ? { anulado_el: instant(), ...maybe({ anulado_por: text() }), motivo_anulacion: text() } : {};
   const party = () => ({
     nombre_fiscal: text(),
     ...maybe({ nombre_comercial: text(), cif: text(), email: email(), telefono: text(), movil: text() }),
@@ -289,10 +291,12 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     }),
     ...(flip() ? { recurrente: named('recurrentes'), ...maybe({ ciclo_recurrente: `2026-0${index + 1}-28` }) } : {}),
     ...maybe({ revisado: flip() }),
+    ...annulment(),
   }));
   add('facturas', (index) => ({
     ...sale('F', index),
     ...onProject(() => maybe({ proviene_albaranes: flip(), albaran: named('albaranes') })),
+    ...annulment(),
     ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
   }));
   add('albaranes_compra', () => ({
@@ -300,6 +304,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     proveedor: named('proveedores'),
     ...maybe({ numero: text() }),
     ...onProject(),
+    ...annulment(),
   }));
   add('movimientos_stock', () => {
     const note = pick(of('albaranes'));
@@ -324,6 +329,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     fecha: date(),
     proveedor: named('proveedores'),
     ...maybe({ subtipo: text() }),
+    ...annulment(),
     ...onProject(() => maybe({ proviene_albaranes: flip() })),
     ...pick([
       maybe({ pagado: number() }),

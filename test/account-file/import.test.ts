@@ -587,6 +587,14 @@ describe('documents', () => {
   });
 });
 
+test('[W-02] an annulled document stays so when a file that does not know of it is imported again', async () => {
+  const acme = await companies.company();
+  const annulled = { anulado_el: '2026-01-20 10:00:00', anulado_por: 'key:1', motivo_anulacion: 'Duplicado' };
+  await acme.import([bar, note('a', annulled)]);
+  expect(await acme.import([bar, note('a')])).toMatchObject({ created: 0, changed: 0 });
+  expect(await acme.exported('albaranes')).toMatchObject([annulled]);
+});
+
 describe('what is refused', () => {
   const contract: FileRecord = {
     coleccion: 'contratos',
@@ -608,6 +616,11 @@ describe('what is refused', () => {
   const product = { coleccion: 'articulos', ref: 'x', descripcion: 'X' };
 
   test.each<[string, FileRecord[], { campo: string; mensaje: unknown }]>([
+    [
+      'an annulment without its reason',
+      [bar, note('a', { anulado_el: '2026-01-20 10:00:00' })],
+      { campo: 'motivo_anulacion', mensaje: expect.stringContaining('falta') },
+    ],
     [
       'an unknown collection',
       [{ coleccion: 'coches', ref: 'a' }],

@@ -260,6 +260,17 @@ export const SAMPLE: readonly FileRecord[] = [
   },
   { coleccion: 'albaranes', ref: 'a2', fecha: '2026-01-16', cliente: 'pepa', lineas: [{ ...line, proyecto: 'nave' }] },
   {
+    coleccion: 'albaranes',
+    ref: 'a3',
+    numero: 'A2026-0008',
+    fecha: '2026-01-17',
+    cliente: 'pepa',
+    lineas: [{ ...line, proyecto: 'nave' }],
+    anulado_el: '2026-01-18 09:30:00',
+    anulado_por: 'key:1000000001',
+    motivo_anulacion: 'Duplicado',
+  },
+  {
     coleccion: 'facturas',
     ref: 'f1',
     numero: 'F2026-0002',
@@ -275,6 +286,15 @@ export const SAMPLE: readonly FileRecord[] = [
   },
   { coleccion: 'facturas', ref: 'f2', fecha: '2026-02-01', cliente: 'pepa', lineas: [line, { ...line, iva: 10 }] },
   {
+    coleccion: 'facturas',
+    ref: 'f3',
+    fecha: '2026-02-01',
+    cliente: 'pepa',
+    lineas: [line],
+    anulado_el: '2026-02-01 18:00:00',
+    motivo_anulacion: 'Duplicada',
+  },
+  {
     coleccion: 'albaranes_compra',
     ref: 'c1',
     numero: 'X-9',
@@ -282,6 +302,15 @@ export const SAMPLE: readonly FileRecord[] = [
     proveedor: 'cables',
     proyecto: 'nave',
     lineas: [{ ...line, articulo: 'hilo', formato: 'b' }],
+  },
+  {
+    coleccion: 'albaranes_compra',
+    ref: 'c2',
+    fecha: '2026-01-11',
+    proveedor: 'cables',
+    lineas: [line],
+    anulado_el: '2026-01-12 08:00:00',
+    motivo_anulacion: 'Duplicado',
   },
   {
     coleccion: 'movimientos_stock',
@@ -335,6 +364,8 @@ export const SAMPLE: readonly FileRecord[] = [
     proveedor: 'cables',
     lineas: [line],
     pagado: 1,
+    anulado_el: '2026-02-01 08:00:00',
+    motivo_anulacion: 'Duplicada',
   },
   { coleccion: 'cuentas_tesoreria', ref: 'banco', titulo: 'Banco', tipo: 'banco', iban: 'ES00', saldo_inicial: -5 },
   {

@@ -290,7 +290,7 @@ async function refusedAs<T>(campo: string, work: () => Promise<T>): Promise<T> {
 function refusal(error: unknown): string {
   if (!isDatabaseError(error)) return 'la base de datos no lo admite';
   if (constraintOf(error).endsWith('_number')) return 'ya hay otro documento del mismo año con este numero';
-  if (constraintOf(error) === 'delivery_notes_recurring_cycle') return 'ya hay otro albarán de ese ciclo_recurrente';
+  if (constraintOf(error) === 'delivery_notes_issued_cycle') return 'ya hay otro albarán de ese ciclo_recurrente';
   switch (error.code) {
     case '23503':
       return 'falta uno que otros registros nombran: no se puede quitar';

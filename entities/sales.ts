@@ -128,9 +128,9 @@ export const DeliveryNote = defineEntity({
     indexOn('delivery_notes', 'project', 'project_id, date', 'project_id is not null'),
     indexOn('delivery_notes', 'recurring', 'recurring_id, date', 'recurring_id is not null'),
     {
-      name: 'delivery_notes_recurring_cycle',
+      name: 'delivery_notes_issued_cycle',
       expression:
-        'create unique index delivery_notes_recurring_cycle on delivery_notes (account_id, recurring_id, recurring_cycle) where recurring_cycle is not null',
+        'create unique index delivery_notes_issued_cycle on delivery_notes (account_id, recurring_id, recurring_cycle) where recurring_cycle is not null and annulled_at is null',
     },
   ],
   properties: {
@@ -142,7 +142,7 @@ export const DeliveryNote = defineEntity({
     clientId: bigint(),
     projectId: bigint().nullable(),
     recurringId: bigint().nullable(),
-    /** The renewal date that the note was issued for; a cycle has at most one note. Imported notes may lack it. */
+    /** The renewal date that the note was issued for; a cycle has at most one that is not annulled. Imported notes may lack it. */
     recurringCycle: date().nullable(),
     promoCode: p.text().nullable(),
     reviewed: p.boolean().default(true),

@@ -25,9 +25,9 @@ export interface DateRange {
 
 /**
  * The lines that count as sales or as purchases, by header date: all lines of delivery notes, and the invoice lines that do not
- * come from a delivery note (those were counted with the note). A query with `project_id`, `product_id`, `amount` (without VAT),
+ * come from a delivery note (those were counted with the note). Annulled documents count nowhere. A query with `project_id`, `product_id`, `amount` (without VAT),
  * `date`, `party_id` (client or supplier), `note_id` and `invoice_id` (one of the two is null). `only` is an extra condition on
- * the line, alias `l`. PRJ-01
+ * the line, alias `l`. PRJ-01, W-02
  */
 export function countedLines(
   kind: 'sales' | 'purchases',
@@ -40,7 +40,7 @@ export function countedLines(
     select l.project_id, l.product_id, l.amount, h.date, h.${sql.ref(party)} as party_id, ${document}
     from ${sql.table(lines)} l
     join ${sql.table(headers)} h on h.account_id = ${accountId} and h.id = l.${sql.ref(parent)}
-    where l.account_id = ${accountId} and ${within} ${only}`;
+    where l.account_id = ${accountId} and h.annulled_at is null and ${within} ${only}`;
   return sql`${lines(notes, sql`h.id as note_id, null::bigint as invoice_id`)}
     union all ${lines(invoices, sql`null::bigint as note_id, h.id as invoice_id`)} and not l.from_delivery_note`;
 }

@@ -135,6 +135,26 @@ function movementsOf({ articles }: Company, random: Random, notes: readonly (Not
   });
 }
 
+/** When and why a few of the notes that are not invoiced were annulled, by number. */
+function annulments({ context }: Company, notes: readonly (Note & { numero: string })[]): Map<string, Row> {
+  const old = notes.filter(({ fecha, recurrente }) => !recurrente && fecha < plus(context.today, -5));
+  return new Map(
+    old
+      .filter((_, index) => index % 16 === 0)
+      .map(({ numero, fecha }) => {
+        const anulado_el = `${context.workday(plus(fecha, 1))} 09:30:00`;
+        return [numero, { anulado_el, anulado_por: 'command', motivo_anulacion: 'Albarán duplicado' }];
+      }),
+  );
+}
+
+/** The movements that bring back the goods of annulled notes. */
+const returned = (movements: readonly Row[], annulled: ReadonlyMap<string, Row>): Row[] =>
+  movements.flatMap(({ ref, ...row }) => {
+    const { anulado_el } = annulled.get(String(row.albaran)) ?? {};
+    return anulado_el ? [{ ...row, ref: `${ref}-anulado`, fecha: anulado_el, cantidad: -Number(row.cantidad) }] : [];
+  });
+
 function planEstimates({ context, clients, articles }: Company) {
   const random = context.random('estimates');
   const drafts = range(150, () => {
@@ -168,14 +188,20 @@ export function planSales(company: Company) {
   const works = projects.flatMap((project) => worksNotes(company, random, project));
   const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
   const notes = documents.numbered<Note>([...renewals, ...works, ...others], 'A');
-  const albaranes = notes.map(({ numero, recurrente, ...note }, index): Row => {
+  const issued = notes.map(({ numero, recurrente, ...note }, index) => {
     const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
     const promo_code = random.chance(0.02) ? 'CLIENTE10' : null;
     const state = { recurrente, observaciones, promo_code, revisado: note.fecha < plus(today, -5) };
     return { ref: numero, id: index + 1, numero, ...saleRow(note), ...state };
   });
-  const movimientos_stock = movementsOf(company, random, notes);
+  const moved = movementsOf(company, random, notes);
   const ready = notes.filter(({ fecha }) => random.chance(fecha < plus(today, -75) ? 0.97 : 0.6));
+  const annulled = annulments(
+    company,
+    notes.filter((note) => !ready.includes(note)),
+  );
+  const albaranes = issued.map((note): Row => ({ ...note, ...annulled.get(note.numero) }));
+  const movimientos_stock = [...moved, ...returned(moved, annulled)];
   const stages = projects.flatMap((project) => stageInvoices(context, random, project));
   const invoices = [...documents.monthly(context, ready).filter(({ fecha }) => fecha < today), ...stages];
   const collected: Payment[] = [];

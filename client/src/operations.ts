@@ -1133,7 +1133,7 @@ export interface DeliveryNotesListInput {
   clienteId?: string | number;
   /** Solo los de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo facturados; false: solo sin facturar */
+  /** true: solo facturados; false: solo por facturar */
   facturado?: boolean;
   /**
    * Página, desde 1
@@ -1168,6 +1168,7 @@ export interface DeliveryNotesListOutput {
     proyectoId: string | null;
     revisado: boolean;
     facturado: boolean;
+    anulado: boolean;
   }>;
 }
 
@@ -1195,6 +1196,7 @@ export interface DeliveryNotesGetOutput {
   promo_code: string;
   proyectoId: string | null;
   facturado: boolean;
+  anulado: boolean;
   num_lineas: number;
   lineas: Array<{
     lineaId: string;
@@ -1276,6 +1278,21 @@ export interface DeliveryNotesCreateInput {
 
 /** Output of `deliveryNotes.create`. */
 export type DeliveryNotesCreateOutput = string;
+
+/** Input of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulInput {
+  /** El albarán */
+  albaranId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulOutput {
+  albaranId: string;
+  numero: string;
+  anulado: boolean;
+}
 
 /** Input of `invoices.list`. */
 export interface InvoicesListInput {
@@ -3066,6 +3083,12 @@ export interface AlbaranClient {
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán. Anula un albarán sin facturar: conserva su número, devuelve hoy su stock y deja de contar. albaranId: de deliveryNotes.list.
+     *
+     * `POST /api/v1/delivery-notes/{albaranId}/annul`; permiso `svc.write`
+     */
+    annul: Write<DeliveryNotesAnnulInput, DeliveryNotesAnnulOutput>;
   };
   invoices: {
     /**
@@ -3354,7 +3377,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', listAttachments: 'read' },
   salesReport: { get: 'read' },
-  deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
+  deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },

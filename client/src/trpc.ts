@@ -278,6 +278,12 @@ export type Procedures = {
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Mutation<types.DeliveryNotesCreateInput, types.DeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán. Anula un albarán sin facturar: conserva su número, devuelve hoy su stock y deja de contar. albaranId: de deliveryNotes.list.
+     *
+     * `POST /api/v1/delivery-notes/{albaranId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.DeliveryNotesAnnulInput, types.DeliveryNotesAnnulOutput>;
   };
   invoices: {
     /**

@@ -17,7 +17,7 @@ interface Row {
 
 /**
  * What is free of a product each day: its stock less what lines with `startDate` and `endDate` reserve, both days included.
- * Reserving are the lines of delivery notes, and of invoices those that come from no note; a return gives back. Quantities are
+ * Reserving are the lines of delivery notes, and of invoices those that come from no note; a return gives back, and so does an annulment. Quantities are
  * base units: those of the format, or the real ones where they are on the line (DLV-04, DLV-05). What is sold has already left
  * the stock, so nothing reserves an article in sale mode; a service is reserved as a rental is. DLV-06. 400 for more than
  * 366 days.
@@ -45,8 +45,9 @@ export const getAvailability = operation({
     if (Temporal.PlainDate.from(from).until(to).days >= MAX_DAYS) {
       throw badField('fecha_fin', `el rango máximo es de ${MAX_DAYS} días`);
     }
-    const reserving = (lines: 'delivery_note_lines' | 'invoice_lines') => sql`
-      select l.quantity, l.base_quantity, l.format_id, l.start_date, l.end_date from ${sql.table(lines)} l
+    const reserving = (kind: 'delivery_note' | 'invoice') => sql`
+      select l.quantity, l.base_quantity, l.format_id, l.start_date, l.end_date from ${sql.table(`${kind}_lines`)} l
+      join ${sql.table(`${kind}s`)} d on d.account_id = ${accountId} and d.id = l.${sql.ref(`${kind}_id`)} and d.annulled_at is null
       where l.account_id = ${accountId} and l.product_id = ${articuloId}
         and l.start_date <= ${to}::date and l.end_date >= ${from}::date`;
     // A line adds its units on its first day and takes them off after its last: what is reserved is the sum so far.
@@ -54,7 +55,7 @@ export const getAvailability = operation({
       with line as (
         select greatest(l.start_date, ${from}::date) as first, l.end_date + 1 as after,
           coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(f.factor, 1)) as units
-        from (${reserving('delivery_note_lines')} union all ${reserving('invoice_lines')} and not l.from_delivery_note) l
+        from (${reserving('delivery_note')} union all ${reserving('invoice')} and not l.from_delivery_note) l
         left join product_formats f on f.account_id = ${accountId} and f.id = l.format_id),
       change as (
         select day, sum(units) as units

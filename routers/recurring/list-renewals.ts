@@ -97,7 +97,7 @@ export const listRenewals = operation({
         where account_id = ${accountId} group by recurring_id) l on l.recurring_id = r.id
       left join (select n.recurring_id, count(distinct n.id) as issued, sum(l.amount) as amount
         from delivery_notes n left join delivery_note_lines l on l.account_id = ${accountId} and l.delivery_note_id = n.id
-        where n.account_id = ${accountId} and n.recurring_id is not null
+        where n.account_id = ${accountId} and n.recurring_id is not null and n.annulled_at is null
           and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
         group by n.recurring_id) n on n.recurring_id = r.id
       where r.account_id = ${accountId}

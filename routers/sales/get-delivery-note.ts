@@ -14,11 +14,12 @@ const deliveryNote = shape({
   ...documentHeader,
   ...documentDetails,
   facturado: flagOf('invoiced'),
+  anulado: flagOf('annulled'),
   num_lineas: wholeOf('line_count'),
   lineas: arrayOf(line, 'lines'),
 });
 
-/** One delivery note with its lines, and whether it is invoiced; amounts without VAT. EST-01, W-05 */
+/** One delivery note with its lines, and whether it is invoiced or annulled; amounts without VAT. EST-01, W-05 */
 export const getDeliveryNote = operation({
   title: 'Albarán',
   description: 'Un albarán de venta con sus líneas, y si está facturado. albaranId: de consultar_albaranes.',
@@ -28,7 +29,8 @@ export const getDeliveryNote = operation({
   input: { albaranId: id('deliveryNote').describe('El albarán') },
   output: deliveryNote.schema,
   async handler({ input: { albaranId: id }, db, accountId }) {
-    const more = sql`, d.remarks, d.promo_code, d.project_id, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced`;
+    const more = sql`, d.remarks, d.promo_code, d.project_id, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced,
+      d.annulled_at is not null as annulled`;
     const note = documentOf<RowOf<typeof deliveryNote>>('delivery_notes', { accountId, id, line }, more);
     const found = await jsonRecord(db, note, deliveryNote);
     if (!found) throw notFound('albaranId');

@@ -1,3 +1,4 @@
+import { annulDeliveryNote } from './annul-delivery-note.ts';
 import { createDeliveryNote } from './create-delivery-note.ts';
 import { createInvoice } from './create-invoice.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
@@ -12,6 +13,11 @@ import { reportSales } from './report-sales.ts';
 export const sales = {
   estimates: { list: listEstimates, get: getEstimate, listAttachments: listEstimateAttachments },
   salesReport: { get: reportSales },
-  deliveryNotes: { list: listDeliveryNotes, get: getDeliveryNote, create: createDeliveryNote },
+  deliveryNotes: {
+    list: listDeliveryNotes,
+    get: getDeliveryNote,
+    create: createDeliveryNote,
+    annul: annulDeliveryNote,
+  },
   invoices: { list: listInvoices, get: getInvoice, create: createInvoice },
 };

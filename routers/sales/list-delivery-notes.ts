@@ -18,6 +18,7 @@ const deliveryNotes = listOf(
     proyectoId: idOf('project', 'd.project_id').orNull(),
     revisado: flagOf('d.reviewed'),
     facturado: flagOf('invoiced'),
+    anulado: flagOf('annulled'),
   }),
 );
 
@@ -33,7 +34,7 @@ export const listDeliveryNotes = operation({
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
-    facturado: z.boolean().optional().describe('true: solo facturados; false: solo sin facturar'),
+    facturado: z.boolean().optional().describe('true: solo facturados; false: solo por facturar'),
     ...page(PAGE),
   },
   output: deliveryNotes.schema,
@@ -57,7 +58,9 @@ export const listDeliveryNotes = operation({
           q.where((eb) => eb.or([eb('d.project_id', '=', project), eb('d.id', 'in', notesWithLinesOf(project))])),
         ),
       )
-      .$call(when(facturado, (q, wanted) => q.where(sql<boolean>`${invoiced} = ${wanted}`)));
+      .$call(when(facturado, (q, wanted) => q.where(sql<boolean>`${invoiced} = ${wanted}`)))
+      // One that was annulled is not to be invoiced.
+      .$if(facturado === false, (q) => q.where('d.annulled_at', 'is', null));
     return deliveryNotes.read(db, input, {
       selected,
       rows: selected
@@ -66,6 +69,7 @@ export const listDeliveryNotes = operation({
         )
         .select(deliveryNotes.columns)
         .select(showsInvoiced(accountId, sql<number>`d.id`).as('invoiced'))
+        .select(sql<boolean>`d.annulled_at is not null`.as('annulled'))
         .select((eb) =>
           eb
             .selectFrom('delivery_note_lines as l')

@@ -10,6 +10,7 @@ interface NoteRow {
   concept: string;
   client_id: number;
   invoiced: boolean;
+  annulled: boolean;
   filled: boolean;
 }
 
@@ -22,7 +23,7 @@ const CONCEPT_LENGTH = 500;
 
 /**
  * Locks delivery notes until the transaction ends. Answers their client and the concept of their invoice: their own if they have
- * the same one, else their numbers. 400 for a note that can't be invoiced: of another client, invoiced already, without lines, or
+ * the same one, else their numbers. 400 for a note that can't be invoiced: of another client, annulled, invoiced already, without lines, or
  * named twice. A second invoice of the same note waits here for the first, and then finds the note invoiced.
  */
 export async function lockNotes(db: Db, accountId: number, noteIds: readonly number[]): Promise<NotesToInvoice> {
@@ -33,6 +34,7 @@ export async function lockNotes(db: Db, accountId: number, noteIds: readonly num
     // A second statement, since it sees what was committed while the first one waited.
     sql<NoteRow>`
       select d.id, d.number, d.concept, d.client_id, ${isInvoiced(accountId, sql<number>`d.id`)} as invoiced,
+        d.annulled_at is not null as annulled,
         exists (select from delivery_note_lines l where l.account_id = ${accountId} and l.delivery_note_id = d.id) as filled
       from delivery_notes d where ${named}`.execute(db),
   ]);
@@ -42,6 +44,7 @@ export async function lockNotes(db: Db, accountId: number, noteIds: readonly num
     const note = notes.get(id);
     if (!note) return 'no existe';
     if (noteIds.indexOf(id) < index) return 'está repetido';
+    if (note.annulled) return 'está anulado';
     if (note.invoiced) return 'ya está facturado';
     if (!note.filled) return 'no tiene líneas que facturar';
     return note.client_id === client ? undefined : 'es de otro cliente que albaranes[0]';

@@ -47,6 +47,7 @@ interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, num
   autorizada: boolean;
   rechazada: boolean;
   proviene_albaranes?: boolean;
+  anulado_el?: string;
 }
 
 const ORDER = `cuenta tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias
@@ -151,14 +152,19 @@ describe('the demo company', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('moves the stock of every line that is sold out of it, and of no other', () => {
+  test('moves the stock of every line that is sold out of it, and of no other; what was annulled came back', () => {
     const articles = byRef('articulos');
-    const moved = new Map(all('movimientos_stock').map((move) => [`${move.albaran} ${move.linea}`, move.cantidad]));
-    const expected = all('albaranes').flatMap(({ ref: note, lineas }) =>
+    const moved = new Map<string, number>();
+    for (const { albaran, linea, cantidad } of all('movimientos_stock')) {
+      moved.set(`${albaran} ${linea}`, (moved.get(`${albaran} ${linea}`) ?? 0) + cantidad);
+    }
+    expect(all('albaranes').some(({ anulado_el }) => anulado_el)).toBe(true);
+    const expected = all('albaranes').flatMap(({ ref: note, lineas, anulado_el }) =>
       lineas.flatMap(({ ref, articulo, formato, cantidad, cantidad_base_real }): [string, number][] => {
         const article = articles.get(articulo);
         const factor = article?.formatos.find((format) => format.ref === formato)?.factor ?? 1;
-        return article?.modo === 'venta' ? [[`${note} ${ref}`, -(cantidad_base_real ?? cantidad * factor)]] : [];
+        const sold = anulado_el ? 0 : -(cantidad_base_real ?? cantidad * factor);
+        return article?.modo === 'venta' ? [[`${note} ${ref}`, sold]] : [];
       }),
     );
     expect(moved).toEqual(new Map(expected));

@@ -384,6 +384,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'deliveryNotes.list': { ...dates, clienteId: 1901, proyectoId: 2901, facturado: false, ...pages },
   'deliveryNotes.get': { albaranId: 3701 },
+  'deliveryNotes.annul': { albaranId: 3701, motivo: 'Duplicado' },
   'invoices.list': { ...dates, clienteId: 1901, pagada: false, busqueda: 'febrero', ...pages },
   'invoices.get': { facturaId: 3901 },
   'invoices.create': {
@@ -611,6 +612,9 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     },
   },
 };
+
+/** Operations that undo what their example names: a second call is a 400. */
+export const ONCE: ReadonlySet<string> = new Set(['deliveryNotes.annul']);
 
 /** `copies` further copies of the records, to make lists longer. */
 export const copiesOf = (copies: number): FileRecord[] =>

@@ -141,6 +141,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice' as const), price: cents }),
   fc.record({ kind: fc.constant('invoice of notes' as const) }),
+  fc.record({ kind: fc.constant('annulment' as const) }),
   fc.record({ kind: fc.constant('project' as const) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('task' as const), project }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
@@ -178,6 +179,10 @@ async function take({ company, cuenta, notes }: Acme, action: Step) {
     case 'invoice of notes': {
       const albaranes = notes.splice(0, 2);
       return void (albaranes.length > 0 && (await created('/invoices', { albaranes })));
+    }
+    case 'annulment': {
+      const note = notes.pop();
+      return void (note && (await created(`/delivery-notes/${note}/annul`, { motivo: 'Duplicado' })));
     }
     case 'project':
       return void (await created('/projects', { datos: { descripcion: 'Nueva' } }));

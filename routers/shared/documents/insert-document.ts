@@ -46,15 +46,24 @@ export async function insertLines(db: Db, { accountId, id, table, lines, priceLi
   const moved = goods.length > 0 && moveStock(db, { accountId, id, table, goods, now });
   // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
   const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
-  const added =
-    onProject &&
-    sql`insert into project_totals as t (account_id, project_id, sales)
-      select ${accountId}, l.project_id, sum(l.amount) from ${lineTable} l
-      where l.account_id = ${accountId} and l.${parent} = ${document} and l.project_id is not null
-      group by l.project_id order by l.project_id
-      on conflict (account_id, project_id) do update
-        set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at`.execute(db);
+  const added = onProject && addToProjects(db, { accountId, id, table });
   await Promise.all([written, moved, added]);
+}
+
+/** What the lines of a document sell counts for their projects; with `sign` -1 no longer. PRJ-01 */
+export function addToProjects(
+  db: Db,
+  { accountId, id, table }: Pick<NewLines, 'accountId' | 'id' | 'table'>,
+  sign: 1 | -1 = 1,
+) {
+  const { lines, parent } = PARTS[table];
+  return sql`insert into project_totals as t (account_id, project_id, sales)
+    select ${accountId}, l.project_id, ${sql.lit(sign)} * sum(l.amount) from ${lines} l
+    where l.account_id = ${accountId} and l.${parent} = ${id} and l.project_id is not null
+    group by l.project_id order by l.project_id
+    on conflict (account_id, project_id) do update
+      set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at
+    returning project_id`.execute(db);
 }
 
 /** Goods leave stock with the lines that were written just before. A movement names its document, that of a delivery note the line too. */

@@ -58,7 +58,7 @@ interface RecurringRow extends Schedule {
   pending_from: string | null;
   /** The date of its latest note without a cycle: such notes came with an import. */
   noted_on: string | null;
-  /** Cycles that have a note or are skipped, of those that would be due. */
+  /** Cycles that have a note or are skipped, of those that would be due. One whose note was annulled counts as skipped. */
   settled: string[];
 }
 

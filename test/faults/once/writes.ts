@@ -99,6 +99,11 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
+  /** Whether it has what an operation needs: annulling needs a note of its own. */
+  ready({ path }: Operation): boolean {
+    return path !== 'deliveryNotes.annul' || this.#notes.length > 0;
+  }
+
   /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
@@ -153,6 +158,7 @@ class Writer {
     'deliveryNotes.create': (mark, shared) => ({
       input: { cliente: this.#client(mark, shared), pedido: { obra: mark }, detalles: this.#lines() },
     }),
+    'deliveryNotes.annul': (mark) => ({ input: { albaranId: this.#notes.shift(), motivo: mark } }),
     'invoices.create': (mark, shared) => {
       const pedido = { obra: mark };
       const albaranes = this.#notes.splice(0, this.#random.int(1, 3));
@@ -270,7 +276,9 @@ export async function keepWriting(proof: Proof, options: WriterOptions, over: Ab
   const random = new Random(seed, index);
   const writer = new Writer(`w${seed}-${index}`, random);
   while (!over.aborted) {
-    const write = writer.next(random.pick(writes));
+    const operation = random.pick(writes);
+    if (!writer.ready(operation)) continue;
+    const write = writer.next(operation);
     const { answer } = await proof.perform(write, random, doors, { patient });
     if (answer !== undefined) writer.answered(write, JSON.parse(answer));
     await wait(random.int(0, 30));

@@ -62,19 +62,17 @@ export function booksOf(records: readonly FileRecord[]): Books {
 
   const linesOf = (coleccion: string, counts: (line: FileRecord) => boolean) =>
     all(coleccion).flatMap((document) =>
-      listOf(document.lineas)
-        .filter(counts)
-        .map((line): Line => {
-          const price = millionths(line.cantidad) * millionths(line.importe_unitario);
-          return {
-            day: textOr(document.fecha, ''),
-            document: `${coleccion} ${document.ref}`,
-            client: textOr(document.cliente, ''),
-            article: textOr(line.articulo, null),
-            project: textOr(line.proyecto, textOr(document.proyecto, null)),
-            cents: divide(price * (100n * MILLION - millionths(line.descuento)), MILLION ** 3n),
-          };
-        }),
+      (document.anulado_el ? [] : listOf(document.lineas)).filter(counts).map((line): Line => {
+        const price = millionths(line.cantidad) * millionths(line.importe_unitario);
+        return {
+          day: textOr(document.fecha, ''),
+          document: `${coleccion} ${document.ref}`,
+          client: textOr(document.cliente, ''),
+          article: textOr(line.articulo, null),
+          project: textOr(line.proyecto, textOr(document.proyecto, null)),
+          cents: divide(price * (100n * MILLION - millionths(line.descuento)), MILLION ** 3n),
+        };
+      }),
     );
   const notCounted = (line: FileRecord) => line.proviene_albaranes !== true;
 
@@ -197,7 +195,9 @@ export const busyCompany = fc.gen().map((gen): FileRecord[] => {
     some(6, (index): FileRecord => {
       const proyecto = owner();
       const lineas = some(4, () => line(proyecto === null, more()));
-      return { coleccion, ref: `${index}`, numero: `${coleccion} ${index}`, fecha: day(), ...party, proyecto, lineas };
+      const annulled = pick({}, {}, {}, { anulado_el: '2026-05-01 10:00:00', motivo_anulacion: 'Duplicado' });
+      const numero = `${coleccion} ${index}`;
+      return { coleccion, ref: `${index}`, numero, fecha: day(), ...party, proyecto, lineas, ...annulled };
     });
   const client = () => ({ cliente: pick('bar', 'hotel') });
   const hour = (minutes: number) =>

@@ -316,7 +316,7 @@ test('the database itself lets a cycle be issued once', async () => {
       .returning('id')
       .execute(),
   );
-  await expect(again.catch(constraintOf)).resolves.toBe('delivery_notes_recurring_cycle');
+  await expect(again.catch(constraintOf)).resolves.toBe('delivery_notes_issued_cycle');
 });
 
 test('one that fails leaves nothing behind and is told, and the others are issued', async () => {

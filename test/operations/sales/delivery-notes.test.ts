@@ -64,6 +64,7 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
     contraparte: { clienteId: expect.any(String), nombre_fiscal: 'Café Nilo', cif: 'B1', email: 'c@nilo.es' },
     base_imponible: 67.1,
     facturado: true,
+    anulado: false,
   };
   const { proyectoId } = (await acme.get('/projects', { busqueda: 'nave' })).body.data.proyectos[0];
   expect(body.data).toEqual({

@@ -1,0 +1,51 @@
+// Annulling what was issued: it keeps its number, says when, by whom and why, and counts nowhere. W-02
+import { sql } from 'kysely';
+import type { OperationContext } from '../../../platform/context.ts';
+import { text } from '../schemas.ts';
+
+/** `motivo`: why something is annulled or rectified. */
+export const reason = () => text(500).min(3, 'se esperaban al menos 3 caracteres').describe('Por qué');
+
+type Call = Pick<OperationContext, 'db' | 'accountId' | 'principal' | 'now'>;
+
+/** Marks a document, which the transaction has locked. */
+export const markAnnulled = (
+  { db, accountId, principal, now }: Call,
+  table: 'delivery_notes' | 'invoices' | 'purchase_delivery_notes' | 'purchase_invoices',
+  id: number,
+  motivo: string,
+) =>
+  sql`update ${sql.table(table)}
+    set annulled_at = ${now.toString()}, annulled_by = ${principal.actor}, annulment_reason = ${motivo}, version = version + 1,
+      updated_at = ${now.toString()}
+    where account_id = ${accountId} and id = ${id}`.execute(db);
+
+/**
+ * Undoes what a document has moved, by movements of now. The stock of articles that are no longer in sale mode stays: it is what was
+ * said of it. DLV-03
+ */
+export function reverseMovements(
+  { db, accountId, now }: Omit<Call, 'principal'>,
+  document: 'delivery_note_id',
+  id: number,
+) {
+  const moved = sql`m.account_id = ${accountId} and m.${sql.ref(document)} = ${id}`;
+  return Promise.all([
+    // First, while the movements are only those that are undone.
+    sql`insert into product_stocks as s (account_id, product_id, quantity)
+      select ${accountId}, m.product_id, -sum(m.quantity)
+      from stock_movements m join products p on p.account_id = ${accountId} and p.id = m.product_id and p.mode = 'sale'
+      where ${moved} group by m.product_id order by m.product_id
+      on conflict (account_id, product_id) do update
+        set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at
+      returning product_id`.execute(db),
+    sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, ${sql.ref(document)},
+        delivery_note_line_id, factor)
+      select ${accountId}, m.product_id, m.variation_id, ${now.toString()}::timestamptz, -sum(m.quantity), ${id}::bigint,
+        m.delivery_note_line_id, m.factor
+      from stock_movements m where ${moved}
+      group by m.product_id, m.variation_id, m.delivery_note_line_id, m.factor
+      having sum(m.quantity) <> 0 order by min(m.id)
+      returning id`.execute(db),
+  ]);
+}

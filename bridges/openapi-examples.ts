@@ -198,6 +198,17 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
       { descripcion: 'Mano de obra, electricista', cantidad: 3.5, importe_unitario: 36, iva: 21 },
     ],
   }),
+  'purchaseDeliveryNotes.create': (id) => ({
+    proveedor: { id: id('supplier') },
+    numero: 'A-2026/318',
+    detalles: [{ articulo_fk: id('product'), formatoId: id('format'), cantidad: 2, importe_unitario: 40 }],
+  }),
+  'purchaseInvoices.create': (id) => ({
+    proveedor: { id: id('supplier') },
+    numero: '2026/118',
+    fecha: '2026-01-30',
+    albaranes: [id('purchaseDeliveryNote')],
+  }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
   'recurrings.create': () => ({
     cliente: CLIENT,

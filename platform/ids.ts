@@ -47,6 +47,8 @@ export const KINDS = {
   treasuryMovement: { code: 39, table: 'treasury_movements' },
   stockMovement: { code: 40, table: 'stock_movements' },
   priceList: { code: 43, table: 'price_lists' },
+  purchaseDeliveryNoteLine: { code: 44, table: 'purchase_delivery_note_lines' },
+  purchaseInvoiceLine: { code: 45, table: 'purchase_invoice_lines' },
 } as const;
 
 /** A kind of record. */

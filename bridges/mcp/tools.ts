@@ -42,6 +42,8 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   product: 'consultar_productos',
   project: 'consultar_proyectos',
   projectState: 'listar_estados_proyecto',
+  purchaseDeliveryNote: 'consultar_albaranes_compra',
+  purchaseInvoice: 'consultar_facturas_compra',
   stage: 'listar_funnels',
   supplier: 'consultar_proveedores',
   task: 'consultar_tareas',

@@ -1753,7 +1753,147 @@ export interface PurchaseInvoicesListOutput {
     saldo: number;
     pagada: boolean;
     subtipo: string;
+    anulado: boolean;
   }>;
+}
+
+/** Input of `purchaseInvoices.get`. */
+export interface PurchaseInvoicesGetInput {
+  /** La factura */
+  facturaCompraId: string | number;
+}
+
+/** Output of `purchaseInvoices.get`. */
+export interface PurchaseInvoicesGetOutput {
+  tipo: 'factura_compra';
+  facturaCompraId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  proyectoId: string | null;
+  anulado: boolean;
+  subtipo: string;
+  total_con_iva: number;
+  saldo: number;
+  pagada: boolean;
+  vencimientos: Array<{
+    vencimientoId: string;
+    fecha: string;
+    importe: number;
+    pendiente: number;
+  }>;
+  albaranes: Array<{
+    tipo: 'albaran_compra';
+    id: string;
+    numero: string;
+  }>;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
+    proviene_albaranes: 0 | 1;
+  }>;
+}
+
+/** Input of `purchaseInvoices.create`. */
+export interface PurchaseInvoicesCreateInput {
+  proveedor: {
+    /** Proveedor existente; lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio para crear el proveedor */
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    /** Busca el proveedor y lo actualiza, o lo crea */
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+  /** El del proveedor */
+  numero: string;
+  fecha: string;
+  /** Código de clasificación fiscal */
+  subtipo?: string;
+  /** De las líneas que no tengan otro */
+  proyectoId?: string | number;
+  /** Líneas, o bien albaranes */
+  detalles?: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
+  }>;
+  /** O bien detalles */
+  albaranes?: Array<string | number>;
+  /** Suman el total con IVA; si faltan, uno, a la fecha de la factura */
+  vencimientos?: Array<{
+    fecha: string;
+    importe: number;
+  }>;
+  /**
+   * Pone el precio neto como coste de los artículos
+   * @default false
+   */
+  actualizar_coste?: boolean;
+}
+
+/** Output of `purchaseInvoices.create`. */
+export type PurchaseInvoicesCreateOutput = string;
+
+/** Input of `purchaseInvoices.annul`. */
+export interface PurchaseInvoicesAnnulInput {
+  /** La factura */
+  facturaCompraId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `purchaseInvoices.annul`. */
+export interface PurchaseInvoicesAnnulOutput {
+  facturaCompraId: string;
+  numero: string;
+  anulado: boolean;
 }
 
 /** Input of `purchaseDeliveryNotes.list`. */
@@ -1796,7 +1936,119 @@ export interface PurchaseDeliveryNotesListOutput {
       movil: string | null;
     };
     base_imponible: number;
+    anulado: boolean;
   }>;
+}
+
+/** Input of `purchaseDeliveryNotes.get`. */
+export interface PurchaseDeliveryNotesGetInput {
+  /** El albarán */
+  albaranCompraId: string | number;
+}
+
+/** Output of `purchaseDeliveryNotes.get`. */
+export interface PurchaseDeliveryNotesGetOutput {
+  tipo: 'albaran_compra';
+  albaranCompraId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  proyectoId: string | null;
+  anulado: boolean;
+  facturado: boolean;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
+  }>;
+}
+
+/** Input of `purchaseDeliveryNotes.create`. */
+export interface PurchaseDeliveryNotesCreateInput {
+  proveedor: {
+    /** Proveedor existente; lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio para crear el proveedor */
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    /** Busca el proveedor y lo actualiza, o lo crea */
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+  /** El del proveedor */
+  numero?: string;
+  /** Si falta, hoy */
+  fecha?: string;
+  /** De las líneas que no tengan otro */
+  proyectoId?: string | number;
+  /** Líneas; sin importe_unitario, el coste del artículo */
+  detalles: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
+  }>;
+}
+
+/** Output of `purchaseDeliveryNotes.create`. */
+export type PurchaseDeliveryNotesCreateOutput = string;
+
+/** Input of `purchaseDeliveryNotes.annul`. */
+export interface PurchaseDeliveryNotesAnnulInput {
+  /** El albarán */
+  albaranCompraId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `purchaseDeliveryNotes.annul`. */
+export interface PurchaseDeliveryNotesAnnulOutput {
+  albaranCompraId: string;
+  numero: string;
+  anulado: boolean;
 }
 
 /** Input of `purchasesReport.get`. */
@@ -3163,6 +3415,24 @@ export interface AlbaranClient {
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
     list: PagedRead<PurchaseInvoicesListInput, PurchaseInvoicesListOutput>;
+    /**
+     * Factura de compra. Una factura de compra con sus líneas, saldo y vencimientos (IVA incluido). facturaCompraId: de purchaseInvoices.list.
+     *
+     * `GET /api/v1/purchase-invoices/{facturaCompraId}`; permiso `svc.read`
+     */
+    get: Read<PurchaseInvoicesGetInput, PurchaseInvoicesGetOutput>;
+    /**
+     * Crear factura de compra. Registra la factura de un proveedor: de albaranes de compra sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-invoices`; permiso `svc.write`
+     */
+    create: Write<PurchaseInvoicesCreateInput, PurchaseInvoicesCreateOutput>;
+    /**
+     * Anular factura de compra. Anula una factura de compra de la que no se ha pagado nada; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
+     *
+     * `POST /api/v1/purchase-invoices/{facturaCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Write<PurchaseInvoicesAnnulInput, PurchaseInvoicesAnnulOutput>;
   };
   purchaseDeliveryNotes: {
     /**
@@ -3171,6 +3441,24 @@ export interface AlbaranClient {
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
     list: PagedRead<PurchaseDeliveryNotesListInput, PurchaseDeliveryNotesListOutput>;
+    /**
+     * Albarán de compra. Un albarán de compra con sus líneas. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `GET /api/v1/purchase-delivery-notes/{albaranCompraId}`; permiso `svc.read`
+     */
+    get: Read<PurchaseDeliveryNotesGetInput, PurchaseDeliveryNotesGetOutput>;
+    /**
+     * Crear albarán de compra. Crea un albarán recibido de un proveedor, y suma el stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
+     */
+    create: Write<PurchaseDeliveryNotesCreateInput, PurchaseDeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán de compra. Anula un albarán de compra sin facturar: deshace hoy su stock y deja de contar. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes/{albaranCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Write<PurchaseDeliveryNotesAnnulInput, PurchaseDeliveryNotesAnnulOutput>;
   };
   purchasesReport: {
     /**
@@ -3381,8 +3669,8 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   invoices: { list: 'pages', get: 'read', create: 'write' },
   recurrings: { create: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
-  purchaseInvoices: { list: 'pages' },
-  purchaseDeliveryNotes: { list: 'pages' },
+  purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
+  purchaseDeliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
   purchasesReport: { get: 'read' },
   projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages' },
   projectStates: { list: 'read' },

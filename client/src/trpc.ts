@@ -358,6 +358,24 @@ export type Procedures = {
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
     list: Query<types.PurchaseInvoicesListInput | undefined, types.PurchaseInvoicesListOutput>;
+    /**
+     * Factura de compra. Una factura de compra con sus líneas, saldo y vencimientos (IVA incluido). facturaCompraId: de purchaseInvoices.list.
+     *
+     * `GET /api/v1/purchase-invoices/{facturaCompraId}`; permiso `svc.read`
+     */
+    get: Query<types.PurchaseInvoicesGetInput, types.PurchaseInvoicesGetOutput>;
+    /**
+     * Crear factura de compra. Registra la factura de un proveedor: de albaranes de compra sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-invoices`; permiso `svc.write`
+     */
+    create: Mutation<types.PurchaseInvoicesCreateInput, types.PurchaseInvoicesCreateOutput>;
+    /**
+     * Anular factura de compra. Anula una factura de compra de la que no se ha pagado nada; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
+     *
+     * `POST /api/v1/purchase-invoices/{facturaCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.PurchaseInvoicesAnnulInput, types.PurchaseInvoicesAnnulOutput>;
   };
   purchaseDeliveryNotes: {
     /**
@@ -366,6 +384,24 @@ export type Procedures = {
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
     list: Query<types.PurchaseDeliveryNotesListInput | undefined, types.PurchaseDeliveryNotesListOutput>;
+    /**
+     * Albarán de compra. Un albarán de compra con sus líneas. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `GET /api/v1/purchase-delivery-notes/{albaranCompraId}`; permiso `svc.read`
+     */
+    get: Query<types.PurchaseDeliveryNotesGetInput, types.PurchaseDeliveryNotesGetOutput>;
+    /**
+     * Crear albarán de compra. Crea un albarán recibido de un proveedor, y suma el stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
+     */
+    create: Mutation<types.PurchaseDeliveryNotesCreateInput, types.PurchaseDeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán de compra. Anula un albarán de compra sin facturar: deshace hoy su stock y deja de contar. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes/{albaranCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.PurchaseDeliveryNotesAnnulInput, types.PurchaseDeliveryNotesAnnulOutput>;
   };
   purchasesReport: {
     /**

@@ -219,16 +219,20 @@ async function variationsAfter(
   };
 }
 
-/** What there is of an article that is sold from now on, and no movement explains, came in as its opening. */
-const explainStock = ({ db, accountId, now }: OperationContext, productId: number) =>
-  Promise.all([
-    sql`select quantity from product_stocks
-      where account_id = ${accountId} and product_id = ${productId} for no key update`.execute(db),
+/** What there is of an article that is sold from now on, and no movement explains, is its opening movement, as imports make it. */
+const explainStock = ({ db, accountId, now }: OperationContext, productId: number) => {
+  const ofProduct = sql`account_id = ${accountId} and product_id = ${productId}`;
+  const unexplained = sql`(select quantity from product_stocks where ${ofProduct})
+    - (select coalesce(sum(quantity), 0) from stock_movements where ${ofProduct})`;
+  return Promise.all([
+    sql`select quantity from product_stocks where ${ofProduct} for no key update`.execute(db),
+    sql`update stock_movements set quantity = quantity + ${unexplained}, version = version + 1, updated_at = ${now.toString()}
+      where ${ofProduct} and opening and ${unexplained} <> 0`.execute(db),
+    // Where there was none.
     sql`insert into stock_movements (account_id, product_id, moved_at, quantity, opening)
-      select ${accountId}, s.product_id, least(${now.toString()}::timestamptz, m.since), s.quantity - m.moved, true
-      from product_stocks s, (
-        select coalesce(sum(quantity), 0) as moved, min(moved_at) as since from stock_movements
-        where account_id = ${accountId} and product_id = ${productId}) m
-      where s.account_id = ${accountId} and s.product_id = ${productId} and s.quantity <> m.moved
+      select ${accountId}, ${productId}::bigint, least(${now.toString()}::timestamptz, m.since), m.missing, true
+      from (select ${unexplained} as missing, (select min(moved_at) from stock_movements where ${ofProduct}) as since) m
+      where m.missing <> 0
       returning id`.execute(db),
   ]);
+};

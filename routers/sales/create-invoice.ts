@@ -1,23 +1,16 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { LINE_TOO_LARGE, MAX_LINE, MAX_SUM, SUM_TOO_LARGE } from '../../platform/amounts.ts';
 import { badField, badInput, type FieldProblem } from '../../platform/errors.ts';
 import { searchable } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { nextNumber, refuseBeforeLast } from '../shared/documents/document-number.ts';
+import { dueDates, dueOf, insertDueDates } from '../shared/documents/due-dates.ts';
 import { insertLines, nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { amountInput, isoDate } from '../shared/schemas.ts';
-import { invoiceAmounts } from './invoice.ts';
 import { copyNoteLines, lockNotes } from './notes-to-invoice.ts';
-
-const dueDate = z.object({
-  fecha: isoDate(),
-  importe: amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales'),
-});
 
 /**
  * Creates a numbered invoice, of today unless it says otherwise, either of `detalles`, whose goods in sale mode leave stock, or of
@@ -37,12 +30,7 @@ export const createInvoice = operation({
     pedido: saleOrder.partial().optional().describe('Obligatorio con detalles'),
     detalles: z.array(saleLine).min(1).max(1000).optional().describe('Líneas, o bien albaranes'),
     albaranes: z.array(id('deliveryNote')).min(1).max(500).optional().describe('Albaranes, o bien detalles'),
-    vencimientos: z
-      .array(dueDate)
-      .min(1)
-      .max(100)
-      .optional()
-      .describe('Suman el total con IVA; si faltan, uno, a la fecha de la factura'),
+    vencimientos: dueDates(),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
@@ -62,11 +50,11 @@ export const createInvoice = operation({
     }
     if (lines) checkAmounts(lines, billed?.priceList ?? 1);
     const concept = pedido?.obra ?? notes?.concept ?? '';
-    const amounts = invoiceAmounts(accountId, sql<number>`${id}::bigint`);
+    const invoice = { accountId, id, table: 'invoices' } as const;
 
     // The number's counter is locked before stock, as for delivery notes, so that the two never deadlock.
     const { taken, numbered } = nextNumber(db, accountId, 'invoice', date);
-    const [, , , , { rows: sums }] = await Promise.all([
+    const [, , , , due] = await Promise.all([
       taken,
       sql`insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
           promo_code, search)
@@ -75,38 +63,11 @@ export const createInvoice = operation({
           concat_ws(e'\n', lower(number), nullif(${searchable(concept)}::text, ''))
         from ${numbered}
         returning id`.execute(db),
-      lines &&
-        insertLines(db, { accountId, id, table: 'invoices', lines, priceList: billed?.priceList ?? 1, projectId, now }),
+      lines && insertLines(db, { ...invoice, lines, priceList: billed?.priceList ?? 1, projectId, now }),
       albaranes && copyNoteLines(db, accountId, id, albaranes),
-      sql<{ total: string; agreed: boolean; within: boolean; lines_within: boolean }>`
-        select a.total::text as total,
-          a.total = (select sum(v) from unnest(${vencimientos?.map(({ importe }) => importe) ?? []}::numeric[]) v) as agreed,
-          greatest(abs(a.base), abs(a.total)) <= ${MAX_SUM} as within,
-          not exists (select from invoice_lines l where l.account_id = ${accountId}
-            and l.invoice_id = ${id} and abs(l.amount) > ${MAX_LINE}) as lines_within
-        from ${amounts} a`.execute(db),
+      dueOf(db, invoice, vencimientos, date),
     ]);
-    const [sum] = sums;
-    if (!sum) throw new Error('An invoice was not written');
-    // New lines were checked above; lines of notes may be older than the limits.
-    if (!sum.lines_within) throw badField('albaranes', LINE_TOO_LARGE);
-    if (!sum.within) throw badField('albaranes', SUM_TOO_LARGE);
-    if (vencimientos && !sum.agreed) throw badField('vencimientos', `tienen que sumar el total con IVA, ${sum.total}`);
-    const due = vencimientos ?? [{ fecha: date.toString(), importe: Number(sum.total) }];
-    beforeCommit(
-      db
-        .insertInto('invoice_due_dates')
-        .values(
-          due.map(({ fecha, importe }, index) => ({
-            account_id: accountId,
-            invoice_id: id,
-            position: index + 1,
-            date: fecha,
-            amount: importe,
-          })),
-        )
-        .execute(),
-    );
+    beforeCommit(insertDueDates(db, invoice, due));
     if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));
     audit('invoice', id);
     return id;

@@ -384,6 +384,8 @@ const RECORDS: Partial<Record<Kind, number>> = {
   estimate: 3401,
   deliveryNote: 3701,
   invoice: 3901,
+  purchaseDeliveryNote: 4001,
+  purchaseInvoice: 4201,
   treasuryAccount: 4301,
 };
 

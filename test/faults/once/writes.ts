@@ -32,6 +32,12 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
+  'purchaseDeliveryNotes.create': {
+    table: 'purchase_delivery_notes',
+    column: 'number',
+    kind: 'purchaseDeliveryNote',
+  },
+  'purchaseInvoices.create': { table: 'purchase_invoices', column: 'number', kind: 'purchaseInvoice' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
@@ -84,6 +90,14 @@ class Writer {
   #made = 0;
   /** Its delivery notes of one client that it has not invoiced. */
   readonly #notes: unknown[] = [];
+  /** Its purchase delivery notes of one supplier that are on no invoice, and its purchase invoices. */
+  readonly #received: unknown[] = [];
+  readonly #bills: unknown[] = [];
+  readonly #toAnnul: Readonly<Record<string, readonly unknown[]>> = {
+    'deliveryNotes.annul': this.#notes,
+    'purchaseDeliveryNotes.annul': this.#received,
+    'purchaseInvoices.annul': this.#bills,
+  };
 
   constructor(name: string, random: Random) {
     this.#name = name;
@@ -99,14 +113,16 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
-  /** Whether it has what an operation needs: annulling needs a note of its own. */
+  /** Whether it has what an operation needs: annulling needs a document of its own. */
   ready({ path }: Operation): boolean {
-    return path !== 'deliveryNotes.annul' || this.#notes.length > 0;
+    return this.#toAnnul[path]?.length !== 0;
   }
 
   /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
+    if (operation.path === 'purchaseDeliveryNotes.create' && input.proveedor === SUPPLIER) this.#received.push(value);
+    if (operation.path === 'purchaseInvoices.create') this.#bills.push(value);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -172,6 +188,17 @@ class Writer {
       ];
       return { input: { cliente, pedido, detalles, vencimientos } };
     },
+    'purchaseDeliveryNotes.create': (mark, shared) => ({
+      input: { proveedor: this.#supplier(mark, shared), numero: mark, detalles: this.#lines() },
+    }),
+    'purchaseDeliveryNotes.annul': (mark) => ({ input: { albaranCompraId: this.#received.shift(), motivo: mark } }),
+    'purchaseInvoices.create': (mark, shared) => {
+      const invoice = { numero: mark, fecha: '2026-02-27', actualizar_coste: this.#random.chance(0.5) };
+      const albaranes = this.#received.splice(0, this.#random.int(1, 3));
+      if (albaranes.length > 0) return { input: { ...invoice, proveedor: SUPPLIER, albaranes } };
+      return { input: { ...invoice, proveedor: this.#supplier(mark, shared), detalles: this.#lines() } };
+    },
+    'purchaseInvoices.annul': (mark) => ({ input: { facturaCompraId: this.#bills.shift(), motivo: mark } }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),
@@ -246,6 +273,10 @@ class Writer {
     return { nombre_fiscal: `Cliente ${cif}`, cif };
   }
 
+  #supplier(mark: string, shared: boolean): object {
+    return this.#random.chance(0.5) ? SUPPLIER : this.#party(mark, shared);
+  }
+
   #lines = () =>
     Array.from({ length: this.#random.int(1, 4) }, () => ({
       cantidad: this.#random.int(1, 500) / 100,
@@ -258,6 +289,7 @@ class Writer {
 }
 
 const CLIENT = { id: 1901 };
+const SUPPLIER = { id: 2001 };
 
 /** A call of this operation, as a writer makes it. Throws for an operation without inputs here. */
 export const writeOf = (operation: Operation): Write => new Writer('w1-1', new Random(1, 1)).next(operation);

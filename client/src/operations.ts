@@ -3422,13 +3422,13 @@ export interface AlbaranClient {
      */
     get: Read<PurchaseInvoicesGetInput, PurchaseInvoicesGetOutput>;
     /**
-     * Crear factura de compra. Registra la factura de un proveedor: de albaranes de compra sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
+     * Crear factura de compra. Registra una factura recibida: de albaranes sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/purchase-invoices`; permiso `svc.write`
      */
     create: Write<PurchaseInvoicesCreateInput, PurchaseInvoicesCreateOutput>;
     /**
-     * Anular factura de compra. Anula una factura de compra de la que no se ha pagado nada; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
+     * Anular factura de compra. Anula una factura de compra; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
      *
      * `POST /api/v1/purchase-invoices/{facturaCompraId}/annul`; permiso `svc.write`
      */
@@ -3448,7 +3448,7 @@ export interface AlbaranClient {
      */
     get: Read<PurchaseDeliveryNotesGetInput, PurchaseDeliveryNotesGetOutput>;
     /**
-     * Crear albarán de compra. Crea un albarán recibido de un proveedor, y suma el stock. proveedor: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
      *
      * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
      */

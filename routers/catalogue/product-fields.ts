@@ -116,22 +116,14 @@ export const sentPrice = (vat: RawBuilder<unknown>) => sql`jsonb_build_array(n.p
 const CODES = { sku: 'sku', ean: 'codigo_ean' } as const;
 
 /** What is wrong with a code that another article has. Until the end of the transaction no other call looks for who has it. */
-export async function taken(
-  db: Db,
-  accountId: number,
-  column: keyof typeof CODES,
-  code = '',
-  own?: number,
-): Promise<FieldProblem[]> {
+export async function taken(db: Db, accountId: number, column: keyof typeof CODES, code = ''): Promise<FieldProblem[]> {
   if (code === '') return [];
   const [, { rows }] = await Promise.all([
     sql`select pg_advisory_xact_lock(hashtextextended(${`product ${column} ${code}`}, ${accountId}))`.execute(db),
     // The text that products are searched by has an index, and holds the code.
     sql<{ description: string }>`
       select description from products where account_id = ${accountId} and search like ${containing(code)}
-        and ${sql.ref(column)} = ${code} and id is distinct from ${own ?? null}::bigint order by id limit 1`.execute(
-      db,
-    ),
+        and ${sql.ref(column)} = ${code} order by id limit 1`.execute(db),
   ]);
   return rows.map(({ description }) => ({
     campo: `datos.${CODES[column]}`,

@@ -60,8 +60,8 @@ export const updateProduct = operation({
       formatsAfter(call, articuloId, datos),
       variationsAfter(call, articuloId, datos),
       // Imported articles may share a code: each keeps its own.
-      datos.sku === before.sku ? [] : taken(db, accountId, 'sku', datos.sku, articuloId),
-      datos.codigo_ean === before.ean ? [] : taken(db, accountId, 'ean', datos.codigo_ean, articuloId),
+      datos.sku === before.sku ? [] : taken(db, accountId, 'sku', datos.sku),
+      datos.codigo_ean === before.ean ? [] : taken(db, accountId, 'ean', datos.codigo_ean),
       wrongPrices(db, accountId, datos.precios),
     ]);
     const wrong = [...problems.flat(), ...formats.problems, ...variations.problems];

@@ -19,7 +19,7 @@ interface InvoiceRow {
 export const annulPurchaseInvoice = operation({
   title: 'Anular factura de compra',
   description:
-    'Anula una factura de compra de la que no se ha pagado nada; sus albaranes quedan por facturar. facturaCompraId: de consultar_facturas_compra.',
+    'Anula una factura de compra; sus albaranes quedan por facturar. facturaCompraId: de consultar_facturas_compra.',
   rest: ['POST /purchase-invoices/{facturaCompraId}/annul'],
   alias: 'anularFacturaCompra',
   scope: 'svc.write',

@@ -21,7 +21,7 @@ import { copyNoteLines, lockNotes } from './notes-to-invoice.ts';
 export const createPurchaseInvoice = operation({
   title: 'Crear factura de compra',
   description:
-    'Registra la factura de un proveedor: de albaranes de compra sin facturar (consultar_albaranes_compra) o de detalles, que no mueven stock. proveedor: id de consultar_proveedores o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
+    'Registra una factura recibida: de albaranes sin facturar (consultar_albaranes_compra) o de detalles, que no mueven stock. De quién: id de consultar_proveedores o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
   rest: ['POST /purchase-invoices'],
   alias: 'crearFacturaCompra',
   scope: 'svc.write',

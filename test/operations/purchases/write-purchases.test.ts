@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { ROLLUPS } from '../../../figures/figures.ts';
 import { differences } from '../../../figures/rollups.ts';
+import { ownDatabase, untilWaiting } from '../../helpers/own-database.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
 const server = await startServer({ clock: new TestClock('2026-03-10T09:00:00Z'), quotaPerMinute: 1_000_000 });
@@ -294,6 +295,42 @@ test('[W-02] an annulled note takes its goods back and counts nowhere; it is not
     [acme.id],
   );
   expect(rows).toEqual([{ annulled_by: expect.stringContaining('key:'), annulment_reason: 'Duplicado' }]);
+});
+
+test('[W-02] [W-04] of an annulment and an invoice of a note at the same time one wins', async () => {
+  const acme = await newCompany();
+  const notes = await Promise.all(Array.from({ length: 8 }, () => note(acme)));
+  const pairs = notes.map((id, index) =>
+    Promise.all([
+      acme.post(`/purchase-delivery-notes/${id}/annul`, { motivo: 'Duplicado' }),
+      acme.post('/purchase-invoices', { ...bill, numero: `N-${index}`, albaranes: [id] }),
+    ]),
+  );
+  for (const pair of await Promise.all(pairs)) expect(pair.map(({ status }) => status).sort()).toEqual([200, 400]);
+  expect(await wrongFigures(acme)).toEqual([]);
+});
+
+test('[W-04] an invoice waits for the annulment of its note, and then has none', async () => {
+  await using own = await ownDatabase();
+  await using one = await startServer({ database: { url: own.url }, clock: new TestClock('2026-03-10T09:00:00Z') });
+  const acme = await one.company(records);
+  const id = await note(acme);
+  const [annulled, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const annulment = one.service.database.transaction(acme.id, { write: true }, async (db) => {
+    await db
+      .updateTable('purchase_delivery_notes')
+      .set({ annulled_at: '2026-03-10T09:00:00Z' })
+      .where('account_id', '=', acme.id)
+      .execute();
+    annulled.resolve();
+    await mayEnd.promise;
+  });
+  await annulled.promise;
+  const invoiced = acme.post('/purchase-invoices', { ...bill, albaranes: [id] });
+  await untilWaiting(own.admin);
+  mayEnd.resolve();
+  await annulment;
+  expect((await invoiced).body.data).toMatchObject([{ campo: 'albaranes[0]', mensaje: 'está anulado' }]);
 });
 
 test('[W-02] an annulled invoice counts nowhere; its notes and its number are free again', async () => {

@@ -85,6 +85,20 @@ const WRITES: [path: string, body: object][] = [
       detalles: [{ cantidad: 2, articulo_fk: 77 }],
     },
   ],
+  ['/products/77/stock', { cantidad: 1, motivo: 'Entrada' }],
+  [
+    '/purchase-delivery-notes',
+    { proveedor: { nombre_fiscal: 'Hilados' }, detalles: [{ cantidad: 2, articulo_fk: 77 }] },
+  ],
+  [
+    '/purchase-invoices',
+    {
+      proveedor: { nombre_fiscal: 'Hilados' },
+      numero: 'X-1',
+      fecha: '2025-03-03',
+      detalles: [{ cantidad: 2, articulo_fk: 77 }],
+    },
+  ],
 ];
 
 /** Tables that are read whole, with the reason. */

@@ -58,7 +58,7 @@ export interface Collection {
 interface ChildrenOptions<F extends Fields> {
   /** The file may leave the list out. */
   optional?: boolean;
-  /** Each needs a ref, by which other records name it. */
+  /** Each needs a ref, or an id, by which other records name it. */
   named?: boolean;
   check?: (record: RecordOf<F>, wrong: Wrong) => void;
   checkAll?: (records: readonly (RecordOf<F> & InnerRecord)[], name: string, wrong: Wrong) => void;
@@ -85,11 +85,13 @@ export function children<F extends Fields>(
 ): Children {
   const ref = refText().refine((value) => !value.startsWith('@'), 'no puede empezar por @');
   const schema = z.array(
-    z.strictObject({
-      ref: named ? ref : ref.nullish().transform((value) => value ?? null),
-      id: idSchema(),
-      ...schemasOf(fields),
-    }),
+    z
+      .strictObject({ ref: ref.nullish().transform((value) => value ?? null), id: idSchema(), ...schemasOf(fields) })
+      // What the service made has an id alone, by which others name it.
+      .refine((record) => !named || record.ref !== null || record.id !== null, {
+        error: 'se esperaba un texto',
+        path: ['ref'],
+      }),
   );
   // TypeScript can't infer the output of a schema built from parts: it is RecordOf<F>.
   const checked = (check ?? (() => {})) as Children['check'];

@@ -133,6 +133,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   costes: 7550.5,
   margen: 37.08,
   progreso: 60,
+  porcentaje: 2.5,
   subtipo: '621',
   periodicidad: 'anual',
   periodicidad_dias: 365,
@@ -214,6 +215,17 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
     presupuestoId: id('estimate'),
     destino: 'albaran',
     lineas: [{ lineaId: id('estimateLine'), cantidad: 2 }],
+  }),
+  'purchaseDeliveryNotes.create': (id) => ({
+    proveedor: { id: id('supplier') },
+    numero: 'A-2026/318',
+    detalles: [{ articulo_fk: id('product'), formatoId: id('format'), cantidad: 2, importe_unitario: 40 }],
+  }),
+  'purchaseInvoices.create': (id) => ({
+    proveedor: { id: id('supplier') },
+    numero: '2026/118',
+    fecha: '2026-01-30',
+    albaranes: [id('purchaseDeliveryNote')],
   }),
   'invoices.create': (id) => ({ albaranes: [id('deliveryNote')] }),
   'imports.create': () => ({

@@ -150,8 +150,9 @@ function collect(
   const body = request.body ?? {};
   if (!isObject(body)) throw badField('', 'El cuerpo de la petición tiene que ser un objeto JSON');
   const input = { ...fromQuery(operation, request.query), ...fromBody(operation, body) };
+  const path = asTyped(operation.input, request.params);
   for (const name of parameters) {
-    const inPath = request.params[name];
+    const inPath = path[name];
     if (input[name] != null && !sameRecord(operation, name, input[name], inPath, call)) {
       throw badField(name, 'no coincide con el de la dirección');
     }
@@ -228,6 +229,7 @@ const BOOLEANS: Record<string, boolean> = { true: true, '1': true, false: false,
 
 function fromText(schema: z.core.$ZodType, text: string): unknown {
   if (schema instanceof z.ZodBoolean) return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : text;
+  if (schema instanceof z.ZodLiteral) return [...schema.values].find((value) => String(value) === text) ?? text;
   // Accept only JSON's plain notation, and for an int only digits, so that every door refuses the same values.
   if (schema instanceof z.ZodNumber && /^-?\d+(\.\d+)?$/.test(text)) {
     const number = Number(text);

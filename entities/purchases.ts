@@ -78,6 +78,7 @@ export const PurchaseInvoice = defineEntity({
   },
 });
 
+/** A line with `fromDeliveryNote` already counts as a purchase through its delivery note (PRJ-01). */
 export const PurchaseInvoiceLine = defineEntity({
   name: 'PurchaseInvoiceLine',
   tableName: 'purchase_invoice_lines',
@@ -86,11 +87,13 @@ export const PurchaseInvoiceLine = defineEntity({
     uniqueRef('purchase_invoice_lines', 'purchase_invoice_id'),
     indexOn('purchase_invoice_lines', 'invoice', 'purchase_invoice_id, position'),
     indexOn('purchase_invoice_lines', 'project', 'project_id', 'project_id is not null'),
+    indexOn('purchase_invoice_lines', 'note', 'purchase_delivery_note_id', 'purchase_delivery_note_id is not null'),
   ],
   properties: {
     ...line('purchase_invoice_lines'),
     purchaseInvoiceId: bigint(),
     fromDeliveryNote: p.boolean().default(false),
+    purchaseDeliveryNoteId: bigint().nullable(),
   },
 });
 

@@ -48,6 +48,7 @@ export const KINDS = {
   stockMovement: { code: 40, table: 'stock_movements' },
   purchaseDeliveryNoteLine: { code: 41, table: 'purchase_delivery_note_lines' },
   purchaseInvoiceLine: { code: 42, table: 'purchase_invoice_lines' },
+  priceList: { code: 43, table: 'price_lists' },
 } as const;
 
 /** A kind of record. */

@@ -44,6 +44,7 @@ export const purchaseInvoices = collection(
     children: {
       lineas: lines('purchase_invoice_lines', 'purchase_invoice_id', {
         proviene_albaranes: flag('from_delivery_note', false),
+        albaran_compra: optionalReference(purchaseDeliveryNotes, 'purchase_delivery_note_id'),
       }),
       vencimientos: dueDates('purchase_invoice_due_dates', 'purchase_invoice_id', 'purchase_invoice_lines', 'pagado'),
     },

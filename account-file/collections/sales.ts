@@ -15,6 +15,7 @@ import {
   keptDates,
   optional,
   optionalDate,
+  optionalInnerReference,
   optionalReference,
   optionalText,
   optionalWhole,

@@ -46,6 +46,8 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   project: 'consultar_proyectos',
   projectState: 'listar_estados_proyecto',
   recurring: 'consultar_recurrentes',
+  purchaseDeliveryNote: 'consultar_albaranes_compra',
+  purchaseInvoice: 'consultar_facturas_compra',
   stage: 'listar_funnels',
   supplier: 'consultar_proveedores',
   task: 'consultar_tareas',

@@ -490,7 +490,6 @@ export interface ProductsCreateInput {
     referencia?: string;
     sku?: string;
     codigo_ean?: string;
-    familiaId?: string | number;
     /** @default 21 */
     iva?: number;
     /**
@@ -513,6 +512,7 @@ export interface ProductsCreateInput {
     }>;
     /** @default 0 */
     stock_minimo?: number;
+    familiaId?: string | number;
     /** @default 0 */
     stock_inicial?: number;
     formatos?: Array<{
@@ -536,6 +536,89 @@ export interface ProductsCreateInput {
 
 /** Output of `products.create`. */
 export type ProductsCreateOutput = string;
+
+/** Input of `products.update`. */
+export interface ProductsUpdateInput {
+  /** El artículo */
+  articuloId: string | number;
+  datos: {
+    descripcion?: string;
+    referencia?: string;
+    sku?: string;
+    codigo_ean?: string;
+    iva?: number;
+    /** Por unidad base */
+    coste?: number;
+    /** Solo venta mueve stock */
+    modo?: 'venta' | 'alquiler' | 'servicio';
+    precios?: Array<{
+      /** De priceLists.list */
+      tarifa: number;
+      /** Sin IVA, por unidad base */
+      precio: number;
+      /** Si falta, el precio más su IVA */
+      precio_con_iva?: number;
+    }>;
+    stock_minimo?: number;
+    familiaId?: string | number;
+    formatos?: Array<{
+      /** De products.listFormats; sin él se añade */
+      formatoId?: string | number;
+      titulo?: string;
+      /** Unidades base de una */
+      factor?: number;
+      peso_variable?: boolean;
+      venta?: boolean;
+      compra?: boolean;
+      defecto_venta?: boolean;
+    }>;
+    variaciones?: Array<{
+      descripcion: string;
+      /** De products.get; sin él se añade */
+      variacionId?: string | number;
+    }>;
+  };
+}
+
+/** Output of `products.update`. */
+export interface ProductsUpdateOutput {
+  articulo: {
+    articuloId: string;
+    referencia: string;
+    sku: string;
+    codigo_ean: string;
+    descripcion: string;
+    familia: {
+      familiaId: string;
+      titulo: string;
+    };
+    iva: number;
+    coste: number;
+    precios: Array<{
+      tarifa: number;
+      precio: number;
+      precio_con_iva: number | null;
+    }>;
+    stock: number;
+    stock_minimo: number;
+    bajo_minimo: boolean;
+    /** Solo venta mueve stock */
+    modo: 'venta' | 'alquiler' | 'servicio';
+    formatos: Array<{
+      formatoId: string;
+      titulo: string;
+      factor: number;
+      peso_variable: boolean;
+      permite_venta: boolean;
+      permite_compra: boolean;
+      por_defecto_venta: boolean;
+    }>;
+    variaciones: Array<{
+      variacionId: string;
+      descripcion: string;
+    }>;
+  };
+}
 
 /** Input of `products.listFormats`. */
 export interface ProductsListFormatsInput {
@@ -623,8 +706,36 @@ export interface ProductsListStockMovementsOutput {
       tipo: 'albaran';
       id: string;
       numero: string;
+    } | {
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    } | {
+      tipo: 'albaran_compra';
+      id: string;
+      numero: string;
     } | null;
   }>;
+}
+
+/** Input of `products.adjustStock`. */
+export interface ProductsAdjustStockInput {
+  /** El artículo */
+  articuloId: string | number;
+  /** Lo que hay */
+  recuento?: number;
+  /** Lo que entra o, negativo, sale */
+  cantidad?: number;
+  motivo: string;
+  /** De products.get; solo con cantidad */
+  variacionId?: string | number;
+}
+
+/** Output of `products.adjustStock`. */
+export interface ProductsAdjustStockOutput {
+  articuloId: string;
+  stock_anterior: number;
+  stock: number;
 }
 
 /** Input of `productFamilies.list`. */
@@ -678,6 +789,23 @@ export interface PriceListsListOutput {
       precio_con_iva: number | null;
     }>;
   };
+}
+
+/** Input of `priceLists.adjust`. */
+export interface PriceListsAdjustInput {
+  /** Número, de priceLists.list */
+  tarifa: number;
+  /** Negativo, baja */
+  porcentaje: number;
+  familiaId?: string | number;
+  /** @default 0.01 */
+  redondeo?: 0.01 | 0.05 | 0.1 | 1;
+}
+
+/** Output of `priceLists.adjust`. */
+export interface PriceListsAdjustOutput {
+  tarifa: number;
+  num_articulos: number;
 }
 
 /** Input of `clients.list`. */
@@ -1127,7 +1255,7 @@ export interface DeliveryNotesListInput {
   clienteId?: string | number;
   /** Solo los de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo facturados; false: solo sin facturar */
+  /** true: solo facturados; false: solo por facturar */
   facturado?: boolean;
   /**
    * Página, desde 1
@@ -1162,6 +1290,7 @@ export interface DeliveryNotesListOutput {
     proyectoId: string | null;
     revisado: boolean;
     facturado: boolean;
+    anulado: boolean;
   }>;
 }
 
@@ -1189,6 +1318,7 @@ export interface DeliveryNotesGetOutput {
   promo_code: string;
   proyectoId: string | null;
   facturado: boolean;
+  anulado: boolean;
   num_lineas: number;
   lineas: Array<{
     lineaId: string;
@@ -1271,6 +1401,21 @@ export interface DeliveryNotesCreateInput {
 /** Output of `deliveryNotes.create`. */
 export type DeliveryNotesCreateOutput = string;
 
+/** Input of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulInput {
+  /** El albarán */
+  albaranId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `deliveryNotes.annul`. */
+export interface DeliveryNotesAnnulOutput {
+  albaranId: string;
+  numero: string;
+  anulado: boolean;
+}
+
 /** Input of `invoices.list`. */
 export interface InvoicesListInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -1316,6 +1461,16 @@ export interface InvoicesListOutput {
     total_con_iva: number;
     saldo: number;
     pagada: boolean;
+    rectifica: {
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    } | null;
+    rectificada_por: Array<{
+      tipo: 'factura';
+      id: string;
+      numero: string;
+    }>;
   }>;
 }
 
@@ -1358,6 +1513,16 @@ export interface InvoicesGetOutput {
   }>;
   albaranes: Array<{
     tipo: 'albaran';
+    id: string;
+    numero: string;
+  }>;
+  rectifica: {
+    tipo: 'factura';
+    id: string;
+    numero: string;
+  } | null;
+  rectificada_por: Array<{
+    tipo: 'factura';
     id: string;
     numero: string;
   }>;
@@ -1451,6 +1616,39 @@ export interface InvoicesCreateInput {
 
 /** Output of `invoices.create`. */
 export type InvoicesCreateOutput = string;
+
+/** Input of `invoices.rectify`. */
+export interface InvoicesRectifyInput {
+  /** La factura */
+  facturaId: string | number;
+  /** Por qué */
+  motivo: string;
+  /** Si faltan, todo lo que queda */
+  lineas?: Array<{
+    /** Línea, de invoices.get */
+    lineaId: string | number;
+    /** Con el signo de la línea; como mucho lo que queda */
+    cantidad: number;
+  }>;
+  /**
+   * La mercancía vuelve
+   * @default false
+   */
+  devolver_stock?: boolean;
+  /**
+   * Sus albaranes quedan por facturar
+   * @default false
+   */
+  liberar_albaranes?: boolean;
+  /**
+   * Contra lo pendiente de la factura
+   * @default true
+   */
+  compensar?: boolean;
+}
+
+/** Output of `invoices.rectify`. */
+export type InvoicesRectifyOutput = string;
 
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
@@ -1922,7 +2120,147 @@ export interface PurchaseInvoicesListOutput {
     saldo: number;
     pagada: boolean;
     subtipo: string;
+    anulado: boolean;
   }>;
+}
+
+/** Input of `purchaseInvoices.get`. */
+export interface PurchaseInvoicesGetInput {
+  /** La factura */
+  facturaCompraId: string | number;
+}
+
+/** Output of `purchaseInvoices.get`. */
+export interface PurchaseInvoicesGetOutput {
+  tipo: 'factura_compra';
+  facturaCompraId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  proyectoId: string | null;
+  anulado: boolean;
+  subtipo: string;
+  total_con_iva: number;
+  saldo: number;
+  pagada: boolean;
+  vencimientos: Array<{
+    vencimientoId: string;
+    fecha: string;
+    importe: number;
+    pendiente: number;
+  }>;
+  albaranes: Array<{
+    tipo: 'albaran_compra';
+    id: string;
+    numero: string;
+  }>;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
+    proviene_albaranes: 0 | 1;
+  }>;
+}
+
+/** Input of `purchaseInvoices.create`. */
+export interface PurchaseInvoicesCreateInput {
+  proveedor: {
+    /** Proveedor existente; lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio para crear el proveedor */
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    /** Busca el proveedor y lo actualiza, o lo crea */
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+  /** El del proveedor */
+  numero: string;
+  fecha: string;
+  /** Código de clasificación fiscal */
+  subtipo?: string;
+  /** De las líneas que no tengan otro */
+  proyectoId?: string | number;
+  /** Líneas, o bien albaranes */
+  detalles?: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+  }>;
+  /** O bien detalles */
+  albaranes?: Array<string | number>;
+  /** Suman el total con IVA; si faltan, uno, a la fecha de la factura */
+  vencimientos?: Array<{
+    fecha: string;
+    importe: number;
+  }>;
+  /**
+   * Pone el precio neto como coste de los artículos
+   * @default false
+   */
+  actualizar_coste?: boolean;
+}
+
+/** Output of `purchaseInvoices.create`. */
+export type PurchaseInvoicesCreateOutput = string;
+
+/** Input of `purchaseInvoices.annul`. */
+export interface PurchaseInvoicesAnnulInput {
+  /** La factura */
+  facturaCompraId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `purchaseInvoices.annul`. */
+export interface PurchaseInvoicesAnnulOutput {
+  facturaCompraId: string;
+  numero: string;
+  anulado: boolean;
 }
 
 /** Input of `purchaseDeliveryNotes.list`. */
@@ -1965,7 +2303,119 @@ export interface PurchaseDeliveryNotesListOutput {
       movil: string | null;
     };
     base_imponible: number;
+    anulado: boolean;
   }>;
+}
+
+/** Input of `purchaseDeliveryNotes.get`. */
+export interface PurchaseDeliveryNotesGetInput {
+  /** El albarán */
+  albaranCompraId: string | number;
+}
+
+/** Output of `purchaseDeliveryNotes.get`. */
+export interface PurchaseDeliveryNotesGetOutput {
+  tipo: 'albaran_compra';
+  albaranCompraId: string;
+  numero: string;
+  fecha: string;
+  concepto: string;
+  contraparte: {
+    proveedorId: string;
+    nombre_fiscal: string;
+    cif: string;
+    email: string;
+  };
+  base_imponible: number;
+  proyectoId: string | null;
+  anulado: boolean;
+  facturado: boolean;
+  num_lineas: number;
+  lineas: Array<{
+    lineaId: string;
+    descripcion: string;
+    cantidad: number;
+    importe_unitario: number;
+    descuento: number;
+    iva: number;
+    importe: number;
+    articuloId: string | null;
+    variacionId: string | null;
+    formatoId: string | null;
+    cantidad_base_real: number | null;
+    descripcion_ampliada: string | null;
+    startDate: string | null;
+    endDate: string | null;
+    proyectoId: string | null;
+  }>;
+}
+
+/** Input of `purchaseDeliveryNotes.create`. */
+export interface PurchaseDeliveryNotesCreateInput {
+  proveedor: {
+    /** Proveedor existente; lo demás no cuenta */
+    id?: string | number;
+    /** Obligatorio para crear el proveedor */
+    nombre_fiscal?: string;
+    nombre_comercial?: string;
+    /** Busca el proveedor y lo actualiza, o lo crea */
+    cif?: string;
+    email?: string;
+    telefono?: string;
+    movil?: string;
+  };
+  /** El del proveedor */
+  numero?: string;
+  /** Si falta, hoy */
+  fecha?: string;
+  /** De las líneas que no tengan otro */
+  proyectoId?: string | number;
+  /** Líneas; sin importe_unitario, el coste del artículo */
+  detalles: Array<{
+    /** Unidades comerciales; negativa en una devolución */
+    cantidad: number;
+    /** Obligatoria si no hay artículo */
+    descripcion?: string;
+    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    importe_unitario?: number;
+    /** Porcentaje; si falta, el del artículo o 21 */
+    iva?: number;
+    /** Porcentaje */
+    descuento?: number;
+    /** Artículo del catálogo */
+    articulo_fk?: string | number;
+    /** Variación de ese artículo */
+    variacion_articulo_fk?: string | number;
+    descripcion_ampliada?: string;
+    /** Formato comercial del artículo */
+    formatoId?: string | number;
+    /** Cantidad real en unidad base, en formatos de peso variable */
+    cantidad_base_real?: number;
+    /** Si no es el del pedido */
+    proyectoId?: string | number;
+    /** Primer día de la reserva */
+    startDate?: string;
+    /** Último día de la reserva */
+    endDate?: string;
+  }>;
+}
+
+/** Output of `purchaseDeliveryNotes.create`. */
+export type PurchaseDeliveryNotesCreateOutput = string;
+
+/** Input of `purchaseDeliveryNotes.annul`. */
+export interface PurchaseDeliveryNotesAnnulInput {
+  /** El albarán */
+  albaranCompraId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `purchaseDeliveryNotes.annul`. */
+export interface PurchaseDeliveryNotesAnnulOutput {
+  albaranCompraId: string;
+  numero: string;
+  anulado: boolean;
 }
 
 /** Input of `purchasesReport.get`. */
@@ -3013,6 +3463,26 @@ export interface DueDatesListOutput {
   }>;
 }
 
+/** Input of `dueDates.settle`. */
+export interface DueDatesSettleInput {
+  /** El vencimiento */
+  vencimientoId: string | number;
+  /** Hoy si falta; no después */
+  fecha?: string;
+  /** Lo pendiente si falta; con su signo */
+  importe?: number;
+  /** Banco o caja */
+  cuentaId?: string | number;
+}
+
+/** Output of `dueDates.settle`. */
+export interface DueDatesSettleOutput {
+  vencimientoId: string;
+  importe: number;
+  pendiente: number;
+  movimientoId: string | null;
+}
+
 /** Input of `treasuryForecast.get`. */
 export interface TreasuryForecastGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -3080,7 +3550,7 @@ export interface ImportsCreateOutput {
 /** Input of `records.find`. */
 export interface RecordsFindInput {
   /** Como en el fichero de empresa */
-  coleccion: 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria';
+  coleccion: 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria';
   /** La clave propia */
   ref: string;
 }
@@ -3198,6 +3668,12 @@ export interface AlbaranClient {
      */
     create: Write<ProductsCreateInput, ProductsCreateOutput>;
     /**
+     * Actualizar artículo. Cambia los datos enviados; "" vacía un texto o familiaId (productFamilies.list). articuloId: de products.list. precios sustituye las tarifas que nombra; con otro iva se recalculan los precios con IVA no enviados.
+     *
+     * `PUT /api/v1/products/{articuloId}`; permiso `svc.write`
+     */
+    update: Write<ProductsUpdateInput, ProductsUpdateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
@@ -3215,6 +3691,12 @@ export interface AlbaranClient {
      * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
      */
     listStockMovements: PagedRead<ProductsListStockMovementsInput, ProductsListStockMovementsOutput>;
+    /**
+     * Ajustar stock. Ajusta el stock de un artículo de venta: recuento (lo que hay) o cantidad (con signo), en unidades base. articuloId: de products.list.
+     *
+     * `POST /api/v1/products/{articuloId}/stock`; permiso `svc.write`
+     */
+    adjustStock: Write<ProductsAdjustStockInput, ProductsAdjustStockOutput>;
   };
   productFamilies: {
     /**
@@ -3237,6 +3719,12 @@ export interface AlbaranClient {
      * `GET /api/v1/price-lists`; permiso `svc.read`
      */
     list: Read<PriceListsListInput, PriceListsListOutput>;
+    /**
+     * Ajustar tarifa. Sube o baja un porcentaje los precios de una tarifa (priceLists.list), de todos los artículos o de una familia (productFamilies.list).
+     *
+     * `POST /api/v1/price-lists/{tarifa}/adjust`; permiso `svc.write`
+     */
+    adjust: Write<PriceListsAdjustInput, PriceListsAdjustOutput>;
   };
   clients: {
     /**
@@ -3335,6 +3823,12 @@ export interface AlbaranClient {
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
     create: Write<DeliveryNotesCreateInput, DeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán. Anula un albarán sin facturar: conserva su número, devuelve hoy su stock y deja de contar. albaranId: de deliveryNotes.list.
+     *
+     * `POST /api/v1/delivery-notes/{albaranId}/annul`; permiso `svc.write`
+     */
+    annul: Write<DeliveryNotesAnnulInput, DeliveryNotesAnnulOutput>;
   };
   invoices: {
     /**
@@ -3355,6 +3849,12 @@ export interface AlbaranClient {
      * `POST /api/v1/invoices`; permiso `svc.write`
      */
     create: Write<InvoicesCreateInput, InvoicesCreateOutput>;
+    /**
+     * Rectificar factura. Emite la rectificativa de una factura, entera o por líneas. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
+     */
+    rectify: Write<InvoicesRectifyInput, InvoicesRectifyOutput>;
   };
   recurrings: {
     /**
@@ -3433,6 +3933,24 @@ export interface AlbaranClient {
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
     list: PagedRead<PurchaseInvoicesListInput, PurchaseInvoicesListOutput>;
+    /**
+     * Factura de compra. Una factura de compra con sus líneas, saldo y vencimientos (IVA incluido). facturaCompraId: de purchaseInvoices.list.
+     *
+     * `GET /api/v1/purchase-invoices/{facturaCompraId}`; permiso `svc.read`
+     */
+    get: Read<PurchaseInvoicesGetInput, PurchaseInvoicesGetOutput>;
+    /**
+     * Crear factura de compra. Registra una factura recibida: de albaranes sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-invoices`; permiso `svc.write`
+     */
+    create: Write<PurchaseInvoicesCreateInput, PurchaseInvoicesCreateOutput>;
+    /**
+     * Anular factura de compra. Anula una factura de compra; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
+     *
+     * `POST /api/v1/purchase-invoices/{facturaCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Write<PurchaseInvoicesAnnulInput, PurchaseInvoicesAnnulOutput>;
   };
   purchaseDeliveryNotes: {
     /**
@@ -3441,6 +3959,24 @@ export interface AlbaranClient {
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
     list: PagedRead<PurchaseDeliveryNotesListInput, PurchaseDeliveryNotesListOutput>;
+    /**
+     * Albarán de compra. Un albarán de compra con sus líneas. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `GET /api/v1/purchase-delivery-notes/{albaranCompraId}`; permiso `svc.read`
+     */
+    get: Read<PurchaseDeliveryNotesGetInput, PurchaseDeliveryNotesGetOutput>;
+    /**
+     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
+     */
+    create: Write<PurchaseDeliveryNotesCreateInput, PurchaseDeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán de compra. Anula un albarán de compra sin facturar: deshace hoy su stock y deja de contar. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes/{albaranCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Write<PurchaseDeliveryNotesAnnulInput, PurchaseDeliveryNotesAnnulOutput>;
   };
   purchasesReport: {
     /**
@@ -3621,6 +4157,12 @@ export interface AlbaranClient {
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */
     list: PagedRead<DueDatesListInput, DueDatesListOutput>;
+    /**
+     * Liquidar vencimiento. Anota el cobro o pago, entero o parcial, de un vencimiento de dueDates.list; con cuentaId (de treasuryAccounts.list) crea el movimiento.
+     *
+     * `POST /api/v1/treasury/due-dates/{vencimientoId}/settle`; permiso `svc.write`
+     */
+    settle: Write<DueDatesSettleInput, DueDatesSettleOutput>;
   };
   treasuryForecast: {
     /**
@@ -3663,18 +4205,18 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   contacts: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   opportunities: { list: 'pages', get: 'read', create: 'write', update: 'write', move: 'write', close: 'write' },
   lossReasons: { list: 'read' },
-  products: { list: 'pages', get: 'read', create: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages' },
+  products: { list: 'pages', get: 'read', create: 'write', update: 'write', listFormats: 'read', getAvailability: 'read', listStockMovements: 'pages', adjustStock: 'write' },
   productFamilies: { list: 'read', create: 'write' },
-  priceLists: { list: 'read' },
+  priceLists: { list: 'read', adjust: 'write' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
   salesReport: { get: 'read' },
-  deliveryNotes: { list: 'pages', get: 'read', create: 'write' },
-  invoices: { list: 'pages', get: 'read', create: 'write' },
+  deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
+  invoices: { list: 'pages', get: 'read', create: 'write', rectify: 'write' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
-  purchaseInvoices: { list: 'pages' },
-  purchaseDeliveryNotes: { list: 'pages' },
+  purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
+  purchaseDeliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
   purchasesReport: { get: 'read' },
   projects: { list: 'pages', get: 'read', create: 'write', update: 'write', times: 'pages', breakDown: 'pages' },
   projectStates: { list: 'read' },
@@ -3689,7 +4231,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   planning: { get: 'pages' },
   treasuryAccounts: { list: 'read' },
   treasuryMovements: { list: 'pages', create: 'write' },
-  dueDates: { list: 'pages' },
+  dueDates: { list: 'pages', settle: 'write' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
   imports: { create: 'write' },

@@ -147,6 +147,12 @@ export type Procedures = {
      */
     create: Mutation<types.ProductsCreateInput, types.ProductsCreateOutput>;
     /**
+     * Actualizar artículo. Cambia los datos enviados; "" vacía un texto o familiaId (productFamilies.list). articuloId: de products.list. precios sustituye las tarifas que nombra; con otro iva se recalculan los precios con IVA no enviados.
+     *
+     * `PUT /api/v1/products/{articuloId}`; permiso `svc.write`
+     */
+    update: Mutation<types.ProductsUpdateInput, types.ProductsUpdateOutput>;
+    /**
      * Formatos de un artículo. Formatos comerciales de un artículo (caja, palé...) y su factor a unidades base. Da el formatoId de las líneas de documentos, que solo vale si multiformato es true. articuloId: de products.list.
      *
      * `GET /api/v1/products/{articuloId}/formats`; permiso `svc.read`
@@ -164,6 +170,12 @@ export type Procedures = {
      * `GET /api/v1/products/{articuloId}/stock-movements`; permiso `svc.read`
      */
     listStockMovements: Query<types.ProductsListStockMovementsInput, types.ProductsListStockMovementsOutput>;
+    /**
+     * Ajustar stock. Ajusta el stock de un artículo de venta: recuento (lo que hay) o cantidad (con signo), en unidades base. articuloId: de products.list.
+     *
+     * `POST /api/v1/products/{articuloId}/stock`; permiso `svc.write`
+     */
+    adjustStock: Mutation<types.ProductsAdjustStockInput, types.ProductsAdjustStockOutput>;
   };
   productFamilies: {
     /**
@@ -186,6 +198,12 @@ export type Procedures = {
      * `GET /api/v1/price-lists`; permiso `svc.read`
      */
     list: Query<types.PriceListsListInput | undefined, types.PriceListsListOutput>;
+    /**
+     * Ajustar tarifa. Sube o baja un porcentaje los precios de una tarifa (priceLists.list), de todos los artículos o de una familia (productFamilies.list).
+     *
+     * `POST /api/v1/price-lists/{tarifa}/adjust`; permiso `svc.write`
+     */
+    adjust: Mutation<types.PriceListsAdjustInput, types.PriceListsAdjustOutput>;
   };
   clients: {
     /**
@@ -394,6 +412,24 @@ export type Procedures = {
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
     list: Query<types.PurchaseInvoicesListInput | undefined, types.PurchaseInvoicesListOutput>;
+    /**
+     * Factura de compra. Una factura de compra con sus líneas, saldo y vencimientos (IVA incluido). facturaCompraId: de purchaseInvoices.list.
+     *
+     * `GET /api/v1/purchase-invoices/{facturaCompraId}`; permiso `svc.read`
+     */
+    get: Query<types.PurchaseInvoicesGetInput, types.PurchaseInvoicesGetOutput>;
+    /**
+     * Crear factura de compra. Registra una factura recibida: de albaranes sin facturar (purchaseDeliveryNotes.list) o de detalles, que no mueven stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-invoices`; permiso `svc.write`
+     */
+    create: Mutation<types.PurchaseInvoicesCreateInput, types.PurchaseInvoicesCreateOutput>;
+    /**
+     * Anular factura de compra. Anula una factura de compra; sus albaranes quedan por facturar. facturaCompraId: de purchaseInvoices.list.
+     *
+     * `POST /api/v1/purchase-invoices/{facturaCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.PurchaseInvoicesAnnulInput, types.PurchaseInvoicesAnnulOutput>;
   };
   purchaseDeliveryNotes: {
     /**
@@ -402,6 +438,24 @@ export type Procedures = {
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
     list: Query<types.PurchaseDeliveryNotesListInput | undefined, types.PurchaseDeliveryNotesListOutput>;
+    /**
+     * Albarán de compra. Un albarán de compra con sus líneas. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `GET /api/v1/purchase-delivery-notes/{albaranCompraId}`; permiso `svc.read`
+     */
+    get: Query<types.PurchaseDeliveryNotesGetInput, types.PurchaseDeliveryNotesGetOutput>;
+    /**
+     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
+     */
+    create: Mutation<types.PurchaseDeliveryNotesCreateInput, types.PurchaseDeliveryNotesCreateOutput>;
+    /**
+     * Anular albarán de compra. Anula un albarán de compra sin facturar: deshace hoy su stock y deja de contar. albaranCompraId: de purchaseDeliveryNotes.list.
+     *
+     * `POST /api/v1/purchase-delivery-notes/{albaranCompraId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.PurchaseDeliveryNotesAnnulInput, types.PurchaseDeliveryNotesAnnulOutput>;
   };
   purchasesReport: {
     /**

@@ -18,7 +18,7 @@ const REFUSED = new Set(['cuenta', 'fichajes', 'contratos', 'ausencias', 'calend
 /** What was issued or moved is not changed. W-02 */
 const KEPT = new Set([
   ...['albaranes', 'facturas', 'albaranes_compra', 'facturas_compra'],
-  ...['movimientos_stock', 'movimientos_tesoreria'],
+  ...['movimientos_stock', 'movimientos_tesoreria', 'liquidaciones'],
 ]);
 
 /**

@@ -3,6 +3,7 @@ import type { Kind } from '../../platform/ids.ts';
 
 /** The kind of each collection's records, by its name in the file. */
 export const KIND_OF = {
+  tarifas: 'priceList',
   departamentos: 'department',
   tipos_contrato: 'contractType',
   turnos: 'shift',

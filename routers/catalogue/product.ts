@@ -1,8 +1,12 @@
 // How a product and its formats are shown, for every operation that shows one.
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
-import { jsonArray } from '../shared/pages.ts';
-import { arrayOf, decimalOf, flagOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
+import { notFound } from '../../platform/errors.ts';
+import { jsonObject } from '../../platform/json-text.ts';
+import { jsonArray, jsonRecord } from '../shared/pages.ts';
+import { arrayOf, decimalOf, enumOf, flagOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
+import { MODES } from './product-fields.ts';
 
 /**
  * One entry for each price list of the company; `precio_con_iva` is null where the list has no such column. The database function
@@ -63,3 +67,46 @@ export const formatsOf = (db: Db, accountId: number, productId: number) =>
     .where('o.product_id', '=', productId)
     .orderBy('o.title')
     .orderBy('o.id');
+
+const variation = shape({ variacionId: idOf('variation', 'v.id'), descripcion: textOf('v.description') });
+
+const detail = shape({
+  ...product,
+  modo: enumOf('p.mode', MODES).describe('Solo venta mueve stock'),
+  formatos: arrayOf(format, 'formats'),
+  variaciones: arrayOf(variation, 'variations'),
+});
+
+/** A product by itself. */
+export const wholeProduct = z.object({ articulo: detail.schema });
+
+/** The product `articuloId` with its formats and variations; 404 without one. */
+export async function readProduct(db: Db, accountId: number, articuloId: number) {
+  const variations = db
+    .selectFrom('product_variations as v')
+    .select(variation.columns)
+    .where('v.account_id', '=', accountId)
+    .where('v.product_id', '=', articuloId)
+    .orderBy('v.position')
+    .orderBy('v.id');
+  const articulo = await jsonRecord(
+    db,
+    db
+      .selectFrom('products as p')
+      .innerJoin('product_stocks as s', (join) =>
+        join.onRef('s.account_id', '=', 'p.account_id').onRef('s.product_id', '=', 'p.id'),
+      )
+      .leftJoin('product_families as f', (join) =>
+        join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
+      )
+      .select(detail.columns)
+      .select([pricesOf(accountId).as('prices'), low.as('low')])
+      .select(jsonArray(formatsOf(db, accountId, articuloId), format).as('formats'))
+      .select(jsonArray(variations, variation).as('variations'))
+      .where('p.account_id', '=', accountId)
+      .where('p.id', '=', articuloId),
+    detail,
+  );
+  if (!articulo) throw notFound('articuloId');
+  return jsonObject({ articulo });
+}

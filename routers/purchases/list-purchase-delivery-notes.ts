@@ -4,7 +4,7 @@ import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
-import { decimalOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
 import { supplier } from './supplier.ts';
 
 const purchaseDeliveryNotes = listOf(
@@ -16,6 +16,7 @@ const purchaseDeliveryNotes = listOf(
     fecha: plainOf('n.date'),
     proveedor: supplier,
     base_imponible: decimalOf('base'),
+    anulado: flagOf('annulled'),
   }),
 );
 
@@ -48,6 +49,7 @@ export const listPurchaseDeliveryNotes = operation({
           join.onRef('p.account_id', '=', 'n.account_id').onRef('p.id', '=', 'n.supplier_id'),
         )
         .select(purchaseDeliveryNotes.columns)
+        .select(sql<boolean>`n.annulled_at is not null`.as('annulled'))
         .select((eb) =>
           eb
             .selectFrom('purchase_delivery_note_lines as l')

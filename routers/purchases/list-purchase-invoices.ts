@@ -7,6 +7,7 @@ import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
+import { balance, isPaid } from './purchase-document.ts';
 import { supplier } from './supplier.ts';
 
 const purchaseInvoices = listOf(
@@ -21,10 +22,11 @@ const purchaseInvoices = listOf(
     saldo: decimalOf('balance'),
     pagada: flagOf('paid'),
     subtipo: textOf('i.subtype'),
+    anulado: flagOf('annulled'),
   }),
 );
 
-/** Purchase invoices, newest first. `base_imponible` without VAT; `saldo` is what is left to pay, VAT included. PIN-01 */
+/** Purchase invoices, newest first. `base_imponible` without VAT; `saldo` is what is left to pay, VAT included. PIN-01, W-02 */
 export const listPurchaseInvoices = operation({
   title: 'Facturas de compra',
   description:
@@ -46,7 +48,7 @@ export const listPurchaseInvoices = operation({
       'purchase_invoice_lines',
       sql`l.account_id = ${accountId} and l.purchase_invoice_id = i.id`,
     );
-    const paid = sql<boolean>`a.total <= i.paid`;
+    const paid = isPaid(sql`i`);
     const selected = db
       .selectFrom('purchase_invoices as i')
       .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
@@ -55,7 +57,9 @@ export const listPurchaseInvoices = operation({
       .$call(when(fecha_fin, (q, to) => q.where('i.date', '<=', to)))
       .$call(when(proveedorId, (q, supplierId) => q.where('i.supplier_id', '=', supplierId)))
       .$call(when(subtipo, (q, subtype) => q.where('i.subtype', '=', subtype)))
-      .$call(when(pagada, (q, wanted) => q.where(sql<boolean>`(${paid}) = ${wanted}`)));
+      .$call(
+        when(pagada, (q, wanted) => q.where(sql<boolean>`${paid} = ${wanted}`).where('i.annulled_at', 'is', null)),
+      );
     return purchaseInvoices.read(db, input, {
       selected,
       rows: selected
@@ -63,7 +67,11 @@ export const listPurchaseInvoices = operation({
           join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
         )
         .select(purchaseInvoices.columns)
-        .select([sql<number>`a.total - i.paid`.as('balance'), paid.as('paid')])
+        .select([
+          balance(sql`i`).as('balance'),
+          paid.as('paid'),
+          sql<boolean>`i.annulled_at is not null`.as('annulled'),
+        ])
         .orderBy('i.date', 'desc')
         .orderBy('i.id', 'desc'),
     });

@@ -38,7 +38,7 @@ const report = shape({
   ),
 });
 
-/** What was bought in a range, from the lines of purchase invoices dated in it, without VAT. PRP-01 */
+/** What was bought in a range, from the lines of purchase invoices dated in it that were not annulled, without VAT. PRP-01, W-02 */
 export const reportPurchases = operation({
   title: 'Informe de compras',
   description:
@@ -86,7 +86,7 @@ export const reportPurchases = operation({
         select i.supplier_id, i.subtype, i.date, (select coalesce(sum(l.amount), 0) from purchase_invoice_lines l
           where l.account_id = ${accountId} and l.purchase_invoice_id = i.id) as base
         from purchase_invoices i
-        where i.account_id = ${accountId} and i.date between ${from}::date and ${to}::date)
+        where i.account_id = ${accountId} and i.annulled_at is null and i.date between ${from}::date and ${to}::date)
       select ${from}::text as first_day, ${to}::text as last_day, coalesce(sum(d.base), 0) as total, count(*) as documents,
         ${agrupar ?? null}::text as grouped_by, ${agrupar ? groups[agrupar] : sql`null`} as groups
       from document d`;

@@ -43,7 +43,7 @@ export const updateRecurring = operation({
       sql<{ start_date: string | null; end_date: string | null }>`
         select start_date, end_date from recurrings where account_id = ${accountId} and id = ${recurrenteId}
         for update`.execute(db),
-      detalles && resolveLines(db, accountId, detalles, multiFormatStock, 'datos.detalles'),
+      detalles && resolveLines(db, accountId, detalles, multiFormatStock, { of: 'datos.detalles' }),
     ]);
     const [before] = rows;
     if (!before) throw notFound('recurrenteId');

@@ -5,12 +5,13 @@ import { badField, badInput, type FieldProblem, notFound } from '../../platform/
 import { markedId } from '../../platform/ids.ts';
 import { operation } from '../operation.ts';
 import { updateRecord } from '../shared/changes.ts';
+import { dueDates } from '../shared/documents/due-dates.ts';
 import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
 import { checkAmounts, type ResolvedLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput } from '../shared/schemas.ts';
 import { convertedQuantity } from './estimate.ts';
-import { insertInvoice, newDueDates } from './insert-invoice.ts';
+import { insertInvoice } from './insert-invoice.ts';
 
 const wantedLine = z.object({
   lineaId: id('estimateLine').describe('De obtener_presupuesto'),
@@ -33,7 +34,7 @@ export const convertEstimate = operation({
     presupuestoId: id('estimate').describe('El presupuesto'),
     destino: z.enum(['albaran', 'factura']),
     lineas: z.array(wantedLine).min(1).max(1000).optional().describe('Si faltan, todo lo que quede'),
-    vencimientos: newDueDates.describe('De una factura; suman el total con IVA'),
+    vencimientos: dueDates().describe('De una factura; suman el total con IVA'),
   },
   output: z.union([sealedId('deliveryNote'), sealedId('invoice')]).meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, db, accountId, today: date, now, beforeCommit, audit }) {

@@ -3,11 +3,12 @@ import { badField, badInput, type FieldProblem } from '../../platform/errors.ts'
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { refuseBeforeLast } from '../shared/documents/document-number.ts';
+import { dueDates } from '../shared/documents/due-dates.ts';
 import { nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
-import { insertInvoice, newDueDates } from './insert-invoice.ts';
+import { insertInvoice } from './insert-invoice.ts';
 import { lockNotes } from './notes-to-invoice.ts';
 
 /**
@@ -28,7 +29,7 @@ export const createInvoice = operation({
     pedido: saleOrder.partial().optional().describe('Obligatorio con detalles'),
     detalles: z.array(saleLine).min(1).max(1000).optional().describe('Líneas, o bien albaranes'),
     albaranes: z.array(id('deliveryNote')).min(1).max(500).optional().describe('Albaranes, o bien detalles'),
-    vencimientos: newDueDates,
+    vencimientos: dueDates(),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {

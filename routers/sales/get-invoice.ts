@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { documentDetails, documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import {
+  documentDetails,
+  documentHeader,
+  documentLine,
+  documentOf,
+  fromDeliveryNote,
+} from '../shared/documents/sale-document.ts';
 import { vatRates } from '../shared/documents/vat-by-rate.ts';
 import { id } from '../shared/id.ts';
 import { jsonArray, jsonRecord } from '../shared/pages.ts';
@@ -10,7 +15,6 @@ import {
   always,
   arrayOf,
   decimalOf,
-  fieldOf,
   flagOf,
   idOf,
   objectOf,
@@ -22,14 +26,7 @@ import {
 } from '../shared/shape.ts';
 import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
 
-const line = shape({
-  ...documentLine('invoiceLine'),
-  proviene_albaranes: fieldOf<boolean>()(
-    z.union([z.literal(0), z.literal(1)]),
-    'l.from_delivery_note',
-    (column) => `${column}::int::text`,
-  ),
-});
+const line = shape({ ...documentLine('invoiceLine'), proviene_albaranes: fromDeliveryNote });
 
 const vatRate = shape({ iva: decimalOf('vat'), base: decimalOf('base'), cuota: decimalOf('fee') });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
+import { countsToPay } from '../shared/documents/due-dates.ts';
 import { jsonArray, jsonRow } from '../shared/pages.ts';
 import { countDue, dueCycles, schedules } from '../shared/renewals/issue-renewals.ts';
 import { cents, fromCents, MAX_YEARS, refuseLongRange } from '../shared/renewals/recurring.ts';
@@ -100,8 +101,8 @@ export const forecastTreasury = operation({
         select ${expected}, 0, amount - paid, 0 from invoice_due_dates
           where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid
         union all
-        select ${expected}, 0, 0, amount - paid from purchase_invoice_due_dates
-          where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid),
+        select ${expected}, 0, 0, amount - paid from purchase_invoice_due_dates v
+          where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid and ${countsToPay(accountId)}),
       flows as (
         select date_trunc(${GROUPINGS[agrupar].unit}, day::timestamp)::date as start, sum(moved) as moved,
           sum(collected) as collected, sum(paid) as paid

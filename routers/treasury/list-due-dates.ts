@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { party } from '../shared/documents/sale-document.ts';
+import { countsToPay } from '../shared/documents/due-dates.ts';
+import { party, supplierParty } from '../shared/documents/sale-document.ts';
 import { jsonPage, listOf } from '../shared/pages.ts';
 import { limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, flagOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -28,12 +29,7 @@ const payment = shape({
   tipo: always('pago'),
   ...figures,
   documento: { tipo: always('factura_compra'), id: idOf('purchaseInvoice', 'document_id'), numero: textOf('number') },
-  tercero: {
-    proveedorId: idOf('supplier', 'supplier_id'),
-    nombre_fiscal: textOf('legal_name'),
-    cif: textOf('tax_id'),
-    email: textOf('email'),
-  },
+  tercero: supplierParty,
 });
 
 const dueDates = listOf(
@@ -79,7 +75,7 @@ export const listDueDates = operation({
       cobro: sql`select 'cobro' as kind, id, date, amount, paid, invoice_id as document_id
         from invoice_due_dates where ${wanted}`,
       pago: sql`select 'pago' as kind, id, date, amount, paid, purchase_invoice_id as document_id
-        from purchase_invoice_due_dates where ${wanted}`,
+        from purchase_invoice_due_dates v where ${wanted} and ${countsToPay(accountId)}`,
     };
     const selected = tipo ? kinds[tipo] : sql`${kinds.cobro} union all ${kinds.pago}`;
     // Ids of the two kinds are numbered apart: the kind makes the order total.

@@ -348,7 +348,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     proveedor: named('proveedores'),
     ...maybe({ subtipo: text() }),
     ...annulment(),
-    ...onProject(() => maybe({ proviene_albaranes: flip() })),
+    ...onProject(() => maybe({ proviene_albaranes: flip(), albaran_compra: named('albaranes_compra') })),
     ...pick([
       maybe({ pagado: number() }),
       {

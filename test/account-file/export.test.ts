@@ -140,8 +140,32 @@ test('records that the service made travel too, under the ref @<id>', async () =
       '/crm/opportunities',
       { datos: { funnel_fk: 1, etapa_fk: 1, descripcion: 'Nave', email_contacto: 'rita@nilo.example' } },
     ],
+    [
+      '/products',
+      {
+        datos: {
+          descripcion: 'Cable',
+          formatos: [{ titulo: 'Rollo', factor: 50 }],
+          variaciones: [{ descripcion: 'Azul' }],
+        },
+      },
+    ],
+    ['/products/5/stock', { recuento: 7.5, motivo: 'Recuento' }],
   ] as const;
-  for (const [path, body] of writes) expect((await acme.post(path, body)).body).toMatchObject({ errorCode: 200 });
+  const created = async (path: string, body: object): Promise<string> => {
+    const answer = await acme.post(path, body);
+    expect(answer.body).toMatchObject({ errorCode: 200 });
+    return answer.body.data;
+  };
+  for (const [path, body] of writes) await created(path, body);
+  const purchase = { proveedor: { cif: 'A1', nombre_fiscal: 'Hilados' }, detalles };
+  const [kept, gone] = [
+    await created('/purchase-delivery-notes', purchase),
+    await created('/purchase-delivery-notes', purchase),
+  ];
+  const bill = { proveedor: { cif: 'A1' }, numero: 'X', fecha: '2026-01-02' };
+  await created('/purchase-invoices', { ...bill, albaranes: [kept] });
+  await created(`/purchase-delivery-notes/${gone}/annul`, { motivo: 'Duplicado' });
 
   const first = await Array.fromAsync(exportAccountFile(database, acme.id));
   const move = first.map((text) => JSON.parse(text)).find(({ coleccion }) => coleccion === 'movimientos_stock');

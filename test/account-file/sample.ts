@@ -382,7 +382,7 @@ export const SAMPLE: readonly FileRecord[] = [
     proveedor: 'cables',
     proyecto: 'nave',
     subtipo: '600',
-    lineas: [{ ...line, proviene_albaranes: true }],
+    lineas: [{ ...line, proviene_albaranes: true, albaran_compra: 'c1' }],
     pagado: 10,
     vencimientos: [
       { fecha: '2026-02-28', importe: 10, pagado: 10 },

@@ -388,6 +388,8 @@ const RECORDS: Partial<Record<Kind, number>> = {
   invoice: 3901,
   invoiceLine: 3911,
   dueDate: 3921,
+  purchaseDeliveryNote: 4001,
+  purchaseInvoice: 4201,
   treasuryAccount: 4301,
 };
 

@@ -460,6 +460,38 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       variaciones: [{ descripcion: '4 x 40' }],
     },
   },
+  'products.update': {
+    articuloId: 2201,
+    datos: {
+      descripcion: 'Silla de pino lacada',
+      referencia: 'S-1L',
+      sku: 'SPL-1',
+      codigo_ean: '8410000000055',
+      familiaId: 2101,
+      iva: 10,
+      coste: 20.5,
+      modo: 'venta',
+      precios: [
+        { tarifa: 1, precio: 55, precio_con_iva: 60 },
+        { tarifa: 2, precio: 48 },
+      ],
+      stock_minimo: 6,
+      formatos: [
+        {
+          formatoId: 2221,
+          titulo: 'Caja de 5',
+          factor: 5,
+          peso_variable: true,
+          venta: true,
+          compra: true,
+          defecto_venta: false,
+        },
+      ],
+      variaciones: [{ variacionId: 2211, descripcion: 'Roja viva' }],
+    },
+  },
+  'products.adjustStock': { articuloId: 2201, cantidad: -0.5, motivo: 'Rotura', variacionId: 2211 },
+  'priceLists.adjust': { tarifa: 1, porcentaje: 2.5, familiaId: 2101, redondeo: 0.05 },
   'clients.list': { busqueda: 'pepe', cif: 'es-b 11111111', email: 'Bar@example.com', tarifa: 2, ...pages },
   'clients.get': { clienteId: 1901 },
   'clients.create': {
@@ -604,6 +636,39 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     },
   },
   'purchaseInvoices.list': { ...dates, proveedorId: 2001, pagada: false, subtipo: '600', ...pages },
+  'purchaseInvoices.get': { facturaCompraId: 4201 },
+  'purchaseInvoices.create': {
+    proveedor: { nombre_fiscal: 'Maderas SA', cif: 'A22222222', email: 'maderas@example.com' },
+    numero: 'FC-2',
+    fecha: '2026-03-01',
+    subtipo: '600',
+    proyectoId: 2901,
+    detalles: [{ cantidad: 2, articulo_fk: 2201, formatoId: 2221, importe_unitario: 80, iva: 21, descuento: 10 }],
+    vencimientos: [{ fecha: '2026-03-31', importe: 174.24 }],
+    actualizar_coste: true,
+  },
+  'purchaseInvoices.annul': { facturaCompraId: 4201, motivo: 'Duplicada' },
+  'purchaseDeliveryNotes.annul': { albaranCompraId: 4001, motivo: 'Duplicado' },
+  'purchaseDeliveryNotes.get': { albaranCompraId: 4001 },
+  'purchaseDeliveryNotes.create': {
+    proveedor: { nombre_fiscal: 'Maderas SA', cif: 'A22222222', email: 'maderas@example.com' },
+    numero: 'AC-2',
+    fecha: '2026-03-01',
+    proyectoId: 2901,
+    detalles: [
+      {
+        cantidad: 2,
+        descripcion: 'Sillas',
+        importe_unitario: 80,
+        iva: 21,
+        descuento: 10,
+        articulo_fk: 2201,
+        variacion_articulo_fk: 2211,
+        formatoId: 2221,
+        cantidad_base_real: 7.5,
+      },
+    ],
+  },
   'purchaseDeliveryNotes.list': { ...dates, proveedorId: 2001, ...pages },
   'purchasesReport.get': { ...dates, agrupar: 'proveedor' },
   'resultsReport.get': { ...dates, agrupar: 'proyecto' },
@@ -667,8 +732,13 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
 };
 
-/** Operations that undo what their example names: a second call is a 400. */
-export const ONCE: ReadonlySet<string> = new Set(['deliveryNotes.annul']);
+/** Operations that undo what their example names, or write a supplier's number: a second call is a 400. */
+export const ONCE: ReadonlySet<string> = new Set([
+  'deliveryNotes.annul',
+  'purchaseDeliveryNotes.annul',
+  'purchaseInvoices.annul',
+  'purchaseInvoices.create',
+]);
 
 /** `copies` further copies of the records, to make lists longer. */
 export const copiesOf = (copies: number): FileRecord[] =>

@@ -18,7 +18,7 @@ const base: FileRecord[] = [
   { coleccion: 'tipos_contrato', ref: 't', titulo: 'Indefinido' },
   ...['ana', 'eva'].map((ref) => ({ coleccion: 'empleados', ref, nombre: ref })),
   { coleccion: 'clientes', ref: 'cli', id: 1, nombre_fiscal: 'Cliente SL' },
-  { coleccion: 'proveedores', ref: 'pro', nombre_fiscal: 'Proveedor SA' },
+  { coleccion: 'proveedores', ref: 'pro', id: 1, nombre_fiscal: 'Proveedor SA' },
   { coleccion: 'articulos', ref: 'a', id: 11, descripcion: 'Filtro', stock: 100 },
   ...PROJECTS.map((ref, index) => ({ coleccion: 'proyectos', ref, id: 31 + index, numero: ref, descripcion: 'Obra' })),
   ...['tareas', 'maquinas'].map((coleccion) => ({ coleccion, ref: `${coleccion} 0`, id: 21, titulo: 'x' })),
@@ -153,6 +153,12 @@ const step = fc.oneof(
     liberar_albaranes: fc.boolean(),
     devolver_stock: fc.boolean(),
   }),
+  fc.record({ kind: fc.constant('purchase note' as const), price: cents, project }),
+  fc.record({ kind: fc.constant('purchase invoice' as const), price: cents, project }),
+  fc.record({ kind: fc.constant('purchase invoice of notes' as const) }),
+  fc.record({ kind: fc.constant('purchase annulled' as const) }),
+  fc.record({ kind: fc.constant('stock' as const), counted: fc.boolean() }),
+  fc.record({ kind: fc.constant('mode' as const), modo: fc.constantFrom('venta', 'alquiler') }),
   fc.record({ kind: fc.constant('project' as const) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('task' as const), project }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('renewals' as const) }) },
@@ -165,9 +171,13 @@ interface Acme {
   cuenta: { zona_horaria: string };
   notes: string[];
   invoices: string[];
+  received: string[];
+  bills: string[];
 }
 
-async function take({ company, cuenta, notes, invoices }: Acme, action: Step) {
+let bill = 0;
+
+async function take({ company, cuenta, notes, invoices, received, bills }: Acme, action: Step) {
   const created = async (path: string, body: object): Promise<string> => {
     const answer = await company.post(path, body);
     expect([answer.status, answer.body.errorMsg]).toEqual([200, '']);
@@ -178,7 +188,40 @@ async function take({ company, cuenta, notes, invoices }: Acme, action: Step) {
     pedido: { obra: 'Obra' },
     detalles: [{ cantidad: 2, importe_unitario: price, articulo_fk: 11 }],
   });
+  const purchase = (price: number, ref: (typeof PROJECTS)[number] | undefined) => ({
+    proveedor: { id: 1 },
+    detalles: [{ cantidad: 3, importe_unitario: price, articulo_fk: 11 }],
+    ...(ref && { proyectoId: 31 + PROJECTS.indexOf(ref) }),
+  });
+  const numbered = () => ({ numero: `B-${++bill}`, fecha: TODAY });
+  const answered = async (answer: Promise<{ body: { errorMsg: string } }>) =>
+    expect((await answer).body.errorMsg).toBe('');
   switch (action.kind) {
+    case 'purchase note':
+      return void received.push(await created('/purchase-delivery-notes', purchase(action.price, action.project)));
+    case 'purchase invoice': {
+      const invoice = { ...purchase(action.price, action.project), ...numbered() };
+      return void bills.push(await created('/purchase-invoices', invoice));
+    }
+    case 'purchase invoice of notes': {
+      const invoice = { proveedor: { id: 1 }, albaranes: received.splice(0, 2), ...numbered() };
+      return void (invoice.albaranes.length > 0 && bills.push(await created('/purchase-invoices', invoice)));
+    }
+    case 'purchase annulled': {
+      const [note, invoice] = [received.shift(), bills.shift()];
+      const motivo = 'Duplicado';
+      if (note) await answered(company.post(`/purchase-delivery-notes/${note}/annul`, { motivo }));
+      if (invoice) await answered(company.post(`/purchase-invoices/${invoice}/annul`, { motivo }));
+      return undefined;
+    }
+    case 'stock': {
+      const how = action.counted ? { recuento: 50 } : { cantidad: -0.5 };
+      const { status, body } = await company.post('/products/11/stock', { ...how, motivo: 'Recuento' });
+      // Rented meanwhile, it has none.
+      return void expect([200, 400], body.errorMsg).toContain(status);
+    }
+    case 'mode':
+      return await answered(company.put('/products/11', { datos: { modo: action.modo } }));
     case 'import':
       return await company.load(action.brought);
     case 'zone':
@@ -260,7 +303,8 @@ async function compare({ company }: Acme) {
 
 async function newCompany(): Promise<Acme> {
   const cuenta = { zona_horaria: 'Europe/Madrid' };
-  return { company: await server.company(base, { cuenta }), cuenta, notes: [], invoices: [] };
+  const company = await server.company(base, { cuenta });
+  return { company, cuenta, notes: [], invoices: [], received: [], bills: [] };
 }
 
 test('[FIC-01] [PRO-01] [PRJ-01] after any imports, sales and renewals, kept figures are those of the records', async () => {

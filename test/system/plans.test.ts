@@ -87,6 +87,20 @@ const WRITES: [path: string, body: object][] = [
   ],
   ['/estimates', { cliente: { id: 7 }, pedido: { obra: 'Cubierta' }, detalles: [{ cantidad: 2, articulo_fk: 77 }] }],
   ['/estimates/ESTIMATE/convert', { destino: 'albaran' }],
+  ['/products/77/stock', { cantidad: 1, motivo: 'Entrada' }],
+  [
+    '/purchase-delivery-notes',
+    { proveedor: { nombre_fiscal: 'Hilados' }, detalles: [{ cantidad: 2, articulo_fk: 77 }] },
+  ],
+  [
+    '/purchase-invoices',
+    {
+      proveedor: { nombre_fiscal: 'Hilados' },
+      numero: 'X-1',
+      fecha: '2025-03-03',
+      detalles: [{ cantidad: 2, articulo_fk: 77 }],
+    },
+  ],
 ];
 
 /** Tables that are read whole, with the reason. */

@@ -26,7 +26,7 @@ export const markAnnulled = (
  */
 export function reverseMovements(
   { db, accountId, now }: Omit<Call, 'principal'>,
-  document: 'delivery_note_id',
+  document: 'delivery_note_id' | 'purchase_delivery_note_id',
   id: number,
 ) {
   const moved = sql`m.account_id = ${accountId} and m.${sql.ref(document)} = ${id}`;

@@ -22,12 +22,16 @@ export const billingClient = z.object({
   email: email().optional(),
 });
 
-/** A client that is named by its id is used as it is: the other fields don't count, whatever they hold. DLV-01 */
-export function clientByIdAlone(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { cliente } = input;
-  const byId = typeof cliente === 'object' && cliente !== null && 'id' in cliente;
-  return byId ? { ...input, cliente: { id: cliente.id } } : input;
-}
+/** A party that is named by its id is used as it is: the other fields don't count, whatever they hold. DLV-01 */
+export const byIdAlone =
+  (field: 'cliente' | 'proveedor') =>
+  (input: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+    const party = input[field];
+    const byId = typeof party === 'object' && party !== null && 'id' in party;
+    return byId ? { ...input, [field]: { id: party.id } } : input;
+  };
+
+export const clientByIdAlone = byIdAlone('cliente');
 
 type BillingClient = z.output<typeof billingClient>;
 

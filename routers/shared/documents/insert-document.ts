@@ -1,17 +1,54 @@
-// How sale documents are written: header, lines, the goods that leave stock with them, and what their projects have sold.
+// How documents are written: header, lines, the goods that leave or enter stock with them, and what their projects have sold or bought.
 // Every statement is sent at once: the document's id is drawn ahead.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../platform/database.ts';
 import { searchable } from '../../../platform/text.ts';
 import { nextNumber } from './document-number.ts';
 import { partyNow } from './sale-document.ts';
-import { lineRows, type ResolvedLine } from './sale-lines.ts';
+import { lineRows, type PriceSource, type ResolvedLine } from './sale-lines.ts';
 
-/** Where lines go, which column names their document, and whether they are sold by it. */
+const NOT_OF_NOTES = sql`and not l.from_delivery_note`;
+
+/**
+ * Where lines go, which column names their document, whether they say which line of an estimate they are, what those that `count` are
+ * for their project, and which way goods go.
+ */
 const PARTS = {
-  estimates: { lines: sql.table('estimate_lines'), parent: sql.ref('estimate_id'), sells: false },
-  delivery_notes: { lines: sql.table('delivery_note_lines'), parent: sql.ref('delivery_note_id'), sells: true },
-  invoices: { lines: sql.table('invoice_lines'), parent: sql.ref('invoice_id'), sells: true },
+  // Nothing is sold by it.
+  estimates: { lines: sql.table('estimate_lines'), parent: sql.ref('estimate_id'), converted: false, goods: 0 },
+  delivery_notes: {
+    lines: sql.table('delivery_note_lines'),
+    parent: sql.ref('delivery_note_id'),
+    converted: true,
+    figure: sql.ref('sales'),
+    count: sql``,
+    goods: -1,
+  },
+  invoices: {
+    lines: sql.table('invoice_lines'),
+    parent: sql.ref('invoice_id'),
+    converted: true,
+    figure: sql.ref('sales'),
+    count: NOT_OF_NOTES,
+    goods: -1,
+  },
+  purchase_delivery_notes: {
+    lines: sql.table('purchase_delivery_note_lines'),
+    parent: sql.ref('purchase_delivery_note_id'),
+    converted: false,
+    figure: sql.ref('purchases'),
+    count: sql``,
+    goods: 1,
+  },
+  // Goods come with a delivery note.
+  purchase_invoices: {
+    lines: sql.table('purchase_invoice_lines'),
+    parent: sql.ref('purchase_invoice_id'),
+    converted: false,
+    figure: sql.ref('purchases'),
+    count: NOT_OF_NOTES,
+    goods: 0,
+  },
 } as const;
 
 /** The derived column `search` of a document that `numbered` gives its number. */
@@ -24,59 +61,59 @@ interface NewLines {
   id: number;
   table: keyof typeof PARTS;
   lines: readonly ResolvedLine[];
-  /** Where prices that were not sent come from: the client's list. DLV-08 */
-  priceList: number;
+  /** Where prices that were not sent come from: the client's list, or for purchases the cost. DLV-08 */
+  priceList: PriceSource;
   projectId?: number | null;
   now: Temporal.Instant;
 }
 
 /**
- * Writes the lines of the document that was written just before. Unless it is an estimate, goods in sale mode leave stock, below
- * zero too, and projects have sold that much more. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
+ * Writes the lines of the document that was written just before. Goods in sale mode leave stock, below zero too, or enter it;
+ * projects have sold or bought that much more. An estimate does neither. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
  */
 export async function insertLines(db: Db, { accountId, id, table, lines, priceList, projectId, now }: NewLines) {
-  const { lines: lineTable, parent, sells } = PARTS[table];
+  const { lines: lineTable, parent, converted, goods: direction } = PARTS[table];
   const rows = lineRows(lines);
+  const price = priceList === 'cost' ? sql`p.cost` : sql`(p.prices -> ${String(priceList)} ->> 0)::numeric`;
   const document = sql<number>`${id}::bigint`;
-  // A price that was not sent is the list's, per base unit, for as many as the format holds.
+  // A price that was not sent is the list's or the cost, per base unit, for as many as the format holds.
   const written =
     sql`insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
       vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id
-      ${sells ? sql`, estimate_line_id` : sql``})
+      ${converted ? sql`, estimate_line_id` : sql``})
     select ${accountId}, ${document}, l.position, l.description, l.quantity,
-      coalesce(l.unit_price, (p.prices -> ${String(priceList)} ->> 0)::numeric * coalesce(l.factor, 1), 0),
+      coalesce(l.unit_price, ${price} * coalesce(l.factor, 1), 0),
       l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
       l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
-      ${sells ? sql`, l.estimate_line_id` : sql``}
+      ${converted ? sql`, l.estimate_line_id` : sql``}
     from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
     order by l.position
     returning id`.execute(db);
-  const goods = sells ? lines.filter(({ moves_stock }) => moves_stock) : [];
+  const goods = lines.filter(({ moves_stock }) => moves_stock && direction !== 0);
   const moved = goods.length > 0 && moveStock(db, { accountId, id, table, goods, now });
   // After stock, and in the order of projects: so that no two documents wait for each other in a circle.
-  const onProject = sells && (projectId != null || lines.some(({ project_id }) => project_id != null));
-  const added = onProject && addToProjects(db, { accountId, id, table });
+  const onProject = projectId != null || lines.some(({ project_id }) => project_id != null);
+  const added = onProject && table !== 'estimates' && addToProjects(db, { accountId, id, table });
   await Promise.all([written, moved, added]);
 }
 
-/** What the lines of a document sell counts for their projects; with `sign` -1 no longer. PRJ-01 */
+/** What the lines of a document count for their projects; with `sign` -1 no longer. PRJ-01 */
 export function addToProjects(
   db: Db,
-  { accountId, id, table }: Pick<NewLines, 'accountId' | 'id' | 'table'>,
+  { accountId, id, table }: Pick<NewLines, 'accountId' | 'id'> & { table: Exclude<keyof typeof PARTS, 'estimates'> },
   sign: 1 | -1 = 1,
 ) {
-  const { lines, parent } = PARTS[table];
-  return sql`insert into project_totals as t (account_id, project_id, sales)
+  const { lines, parent, figure, count } = PARTS[table];
+  return sql`insert into project_totals as t (account_id, project_id, ${figure})
     select ${accountId}, l.project_id, ${sql.lit(sign)} * sum(l.amount) from ${lines} l
-    where l.account_id = ${accountId} and l.${parent} = ${id} and l.project_id is not null
-      ${table === 'invoices' ? sql`and not l.from_delivery_note` : sql``}
+    where l.account_id = ${accountId} and l.${parent} = ${id} and l.project_id is not null ${count}
     group by l.project_id order by l.project_id
     on conflict (account_id, project_id) do update
-      set sales = t.sales + excluded.sales, version = t.version + 1, updated_at = excluded.updated_at
+      set ${figure} = t.${figure} + excluded.${figure}, version = t.version + 1, updated_at = excluded.updated_at
     returning project_id`.execute(db);
 }
 
-/** Goods leave stock with the lines that were written just before. A movement names its document, that of a delivery note the line too. */
+/** Goods leave or enter stock with the lines that were written just before. A movement names its document, that of a delivery note the line too. */
 async function moveStock(
   db: Db,
   {
@@ -88,7 +125,7 @@ async function moveStock(
   }: Pick<NewLines, 'accountId' | 'id' | 'table' | 'now'> & { goods: readonly ResolvedLine[] },
 ) {
   const rows = lineRows(goods);
-  const quantity = sql`-coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1))`;
+  const quantity = sql`${sql.lit(PARTS[table].goods)} * coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(l.factor, 1))`;
   const source: Record<'columns' | 'values' | 'line', RawBuilder<unknown>> = table === 'delivery_notes'
     ? {
         columns: sql`delivery_note_id, delivery_note_line_id`,

@@ -7,7 +7,7 @@ import type { Kind } from '../../../platform/ids.ts';
 import { containing } from '../../../platform/text.ts';
 import { id } from '../id.ts';
 import { isoDate, text } from '../schemas.ts';
-import { decimalOf, idOf, plainOf, type Shown, textOf } from '../shape.ts';
+import { decimalOf, fieldOf, idOf, plainOf, type Shown, textOf } from '../shape.ts';
 
 /** `pedido`: what a caller says of a new document beside its client and lines. DLV-07 */
 export const saleOrder = z.object({
@@ -19,9 +19,13 @@ export const saleOrder = z.object({
 });
 
 /** 400 for a document of a day to come. W-07 */
-export function refuseFuture(fecha: string | undefined, today: Temporal.PlainDate): Temporal.PlainDate {
+export function refuseFuture(
+  fecha: string | undefined,
+  today: Temporal.PlainDate,
+  field = 'pedido.fecha',
+): Temporal.PlainDate {
   const date = fecha === undefined ? today : Temporal.PlainDate.from(fecha);
-  if (Temporal.PlainDate.compare(date, today) > 0) throw badField('pedido.fecha', 'no puede ser posterior a hoy');
+  if (Temporal.PlainDate.compare(date, today) > 0) throw badField(field, 'no puede ser posterior a hoy');
   return date;
 }
 
@@ -41,6 +45,13 @@ export const issuedParty = [issued('legal_name'), issued('tax_id'), issued('emai
 
 /** SQL for what a document that is being issued keeps of its client `c`. W-06 */
 export const partyNow = sql.raw(partyOf('c'));
+/** The same of a purchase document: the supplier `s`. */
+export const supplierParty = {
+  proveedorId: idOf('supplier', 'd.supplier_id'),
+  nombre_fiscal: textOf('s.legal_name'),
+  cif: textOf('s.tax_id'),
+  email: textOf('s.email'),
+};
 
 /** What every sale document `d` of a client `c` says of itself; `base_imponible` without VAT, the sum of its lines. */
 export const documentHeader = {
@@ -79,6 +90,13 @@ export const lineContents = {
 /** One line `l` of a document with all that is stored of it. W-05 */
 export const documentLine = (kind: Kind) => ({ lineaId: idOf(kind, 'l.id'), ...lineContents });
 
+/** Whether a line `l` of an invoice came with a delivery note, as 0 or 1. PRJ-01 */
+export const fromDeliveryNote = fieldOf<boolean>()(
+  z.union([z.literal(0), z.literal(1)]),
+  'l.from_delivery_note',
+  (column) => `${column}::int::text`,
+);
+
 /**
  * The documents of a table that a text is found in, by their own texts or their client's: each by an index of its own, which
  * the two conditions in one could not use.
@@ -91,6 +109,15 @@ export function foundIn(table: 'invoices' | 'estimates', accountId: number, want
     select s.id from ${sql.table(table)} s where s.account_id = ${accountId} and s.client_id in (
       select id from clients where account_id = ${accountId} and search like ${pattern}))`;
 }
+
+/** SQL for one row with what a document's lines `l` add up to, how many they are and their text, in their order. */
+export const linesOf = (
+  { lines, parent }: { lines: string; parent: string },
+  { accountId, id, line }: { accountId: number; id: number; line: Shown<z.ZodType, object> },
+) => sql`(
+  select coalesce(sum(l.amount), 0) as base, count(*) as line_count,
+    '[' || coalesce(string_agg(${line.json('l')}, ',' order by l.position), '') || ']' as lines
+  from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id})`;
 
 const LINES = {
   estimates: { lines: 'estimate_lines', parent: 'estimate_id' },
@@ -122,13 +149,9 @@ export const documentOf = <More extends object = object>(
   more: RawBuilder<unknown> = sql``,
   from: RawBuilder<unknown> = sql``,
 ) => {
-  const { lines, parent } = LINES[table];
   return sql<DocumentRow & More>`
     select d.id, d.number, d.date, d.concept, d.client_id, ${sql.join(issuedParty)}, l.* ${more}
     from ${sql.table(table)} d join clients c on c.account_id = ${accountId} and c.id = d.client_id
-      cross join lateral (
-        select coalesce(sum(l.amount), 0) as base, count(*) as line_count,
-          '[' || coalesce(string_agg(${line.json('l')}, ',' order by l.position), '') || ']' as lines
-        from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id}) l ${from}
+      cross join lateral ${linesOf(LINES[table], { accountId, id, line })} l ${from}
     where d.account_id = ${accountId} and d.id = ${id}`;
 };

@@ -1,4 +1,4 @@
-// The lines of a sale document as a caller sends them, and what they become once their articles are known.
+// The lines of a document as a caller sends them, and what they become once their articles are known.
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { beyondLimits, LINE_TOO_LARGE, SUM_TOO_LARGE } from '../../../platform/amounts.ts';
@@ -88,22 +88,27 @@ export interface ResolvedLine {
   estimate_line_id?: number;
   /** The article's prices, where the line has none: by list, the price without VAT first. */
   list_prices?: Record<string, readonly [price: number, ...rest: unknown[]]> | undefined;
+  /** What the article costs, where the line has no price. */
+  cost?: number | undefined;
   /** Base units in one commercial unit; null without a format. */
   factor: number | null;
-  /** Whether the line takes goods out of stock. DLV-03 */
+  /** Whether the line moves goods that are kept in stock. DLV-03 */
   moves_stock: boolean;
 }
 
+/** Where prices that are not sent come from: a price list, or what the articles cost. */
+export type PriceSource = number | 'cost';
+
 /**
- * Completes the lines from their articles and, where the company sells in formats, from those. 400 for what does not fit
- * its article; `of` is the input's name of the lines. DLV-04, DLV-05, DLV-08
+ * Completes the lines from their articles and, where the company trades in formats, from those: what is sold without one is sold in the
+ * article's default. 400 for what does not fit its article; `of` is the input's name of the lines. DLV-04, DLV-05, DLV-08
  */
 export async function resolveLines(
   db: Db,
   accountId: number,
   lines: readonly (z.output<typeof renewedLine> & Partial<SaleLine>)[],
   multiFormatStock: boolean,
-  of = 'detalles',
+  { trade = 'sale', of = 'detalles' }: { trade?: 'sale' | 'purchase'; of?: string } = {},
 ): Promise<ResolvedLine[]> {
   const productIds = [...new Set(lines.flatMap(({ articulo_fk }) => articulo_fk ?? []))];
   const ofProducts = sql<number>`any(${productIds}::bigint[])`;
@@ -113,14 +118,14 @@ export async function resolveLines(
       ? []
       : db
           .selectFrom('products')
-          .select(['id', 'description', 'vat', 'mode', 'prices'])
+          .select(['id', 'description', 'vat', 'mode', 'prices', 'cost'])
           .where('account_id', '=', accountId)
           .where('id', '=', ofProducts)
           .execute(),
     multiFormatStock && productIds.length > 0
       ? db
           .selectFrom('product_formats')
-          .select(['id', 'product_id', 'factor', 'variable_weight', 'for_sale', 'sale_default'])
+          .select(['id', 'product_id', 'factor', 'variable_weight', 'for_sale', 'for_purchase', 'sale_default'])
           .where('account_id', '=', accountId)
           .where('product_id', '=', ofProducts)
           .execute()
@@ -142,12 +147,13 @@ export async function resolveLines(
     const own = formats.filter(({ product_id }) => product_id === line.articulo_fk);
     const format =
       line.formatoId === undefined
-        ? own.find(({ sale_default, for_sale }) => sale_default && for_sale)
+        ? own.find(({ sale_default, for_sale }) => trade === 'sale' && sale_default && for_sale)
         : own.find(({ id }) => id === line.formatoId);
     if (line.formatoId !== undefined) {
       if (!multiFormatStock) problem('formatoId', 'la empresa no trabaja con stock multiformato');
       else if (!format) problem('formatoId', 'no es un formato de ese artículo');
-      else if (!format.for_sale) problem('formatoId', 'ese formato no se puede vender');
+      else if (trade === 'sale' && !format.for_sale) problem('formatoId', 'ese formato no se puede vender');
+      else if (trade === 'purchase' && !format.for_purchase) problem('formatoId', 'ese formato no se puede comprar');
     }
     if (line.cantidad_base_real !== undefined && !format?.variable_weight) {
       problem('cantidad_base_real', 'solo se admite con un formato de peso variable');
@@ -176,7 +182,7 @@ export async function resolveLines(
       project_id: line.proyectoId ?? null,
       factor: format?.factor ?? null,
       moves_stock: product?.mode === 'sale',
-      list_prices: line.importe_unitario === undefined ? product?.prices : undefined,
+      ...(line.importe_unitario === undefined && { list_prices: product?.prices, cost: product?.cost }),
     };
   });
   if (problems.length > 0) throw badInput(problems);
@@ -184,14 +190,14 @@ export async function resolveLines(
 }
 
 /**
- * 400 for a line that amounts to more than one may, or lines that add up to more. `priceList`: whose prices are taken. `of`: the
+ * 400 for a line that amounts to more than one may, or lines that add up to more. `from`: where prices are taken from. `of`: the
  * input's name of the lines. W-08
  */
-export function checkAmounts(lines: readonly ResolvedLine[], priceList: number, of = 'detalles'): void {
+export function checkAmounts(lines: readonly ResolvedLine[], from: PriceSource, of = 'detalles'): void {
   const beyond = beyondLimits(
-    lines.map(({ quantity, unit_price, factor, discount, vat, list_prices }) => ({
+    lines.map(({ quantity, unit_price, factor, discount, vat, list_prices, cost }) => ({
       quantity: Number(quantity),
-      unitPrice: Number(unit_price ?? list_prices?.[priceList]?.[0] ?? 0),
+      unitPrice: Number(unit_price ?? (from === 'cost' ? cost : list_prices?.[from]?.[0]) ?? 0),
       factor: unit_price === null ? (factor ?? 1) : 1,
       discount,
       vat,
@@ -207,7 +213,7 @@ export function checkAmounts(lines: readonly ResolvedLine[], priceList: number, 
 
 /** The resolved lines as rows of a FROM, named `l`. */
 export const lineRows = (lines: readonly ResolvedLine[]) =>
-  sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, ...line }) => line))}::json) as l(position int, description text, quantity numeric,
+  sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, cost, ...line }) => line))}::json) as l(position int, description text, quantity numeric,
     unit_price numeric, vat numeric, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
     base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, estimate_line_id bigint, factor numeric,
     moves_stock boolean)`;

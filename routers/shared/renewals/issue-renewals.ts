@@ -323,7 +323,8 @@ async function issueCycle(
 
 /**
  * Settles one cycle of a recurring by hand, whatever it comes to and however early it is: issues its delivery note, or marks it as
- * skipped. Without `cycle`, the earliest that is due. 400 for one that is not due. Answers the cycle, and the note's id or null. W-04
+ * skipped. Without `cycle`, the earliest that is due. A cycle whose note was annulled counts as skipped, but is issued again where it is
+ * named. 400 for any other that is not due. Answers the cycle, and the note's id or null. W-02, W-04
  */
 export async function settleCycle(
   db: Db,
@@ -332,16 +333,20 @@ export async function settleCycle(
   { action, cycle: wanted }: { action: 'issue' | 'skip'; cycle?: string | undefined },
 ): Promise<{ cycle: string; noteId: number | null }> {
   const { accountId, today } = renewals;
-  const [, { rows }, lines] = await Promise.all([
+  const [, { rows }, lines, { rows: annulled }] = await Promise.all([
     sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
     schedules(db, { accountId, today, until: today }, { ids: [recurringId] }),
     linesOf(db, accountId, recurringId),
+    sql<{ cycle: string }>`select n.recurring_cycle::text as cycle from delivery_notes n
+      where n.account_id = ${accountId} and n.recurring_id = ${recurringId} and n.recurring_cycle = ${wanted ?? null}::date
+      group by n.recurring_cycle having bool_and(n.annulled_at is not null)`.execute(db),
   ]);
   const [row] = rows;
   if (!row) throw notFound('recurrenteId');
   const due = openCycles(row, today);
   const ripe = due.filter((date) => date <= today.toString());
-  const cycle = ripe.find((date) => wanted === undefined || date === wanted);
+  const again = action === 'issue' ? annulled[0]?.cycle : undefined;
+  const cycle = again ?? ripe.find((date) => wanted === undefined || date === wanted);
   if (cycle === undefined) {
     throw badField(
       'ciclo',

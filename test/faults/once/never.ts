@@ -50,12 +50,17 @@ export const NEVER: Readonly<Record<string, string>> = {
   'movements are not what the documents sold': `
     with sold as (
       select product_id, quantity from delivery_note_lines l join delivery_notes d on d.account_id = $1 and d.id = l.delivery_note_id
-      where l.account_id = $1 and d.concept like 'w%-%'
+      where l.account_id = $1 and d.concept like 'w%-%' and d.annulled_at is null
       union all
       select product_id, quantity from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
-      where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note),
+      where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note
+      union all
+      select product_id, -quantity from purchase_delivery_note_lines l
+      join purchase_delivery_notes d on d.account_id = $1 and d.id = l.purchase_delivery_note_id and d.annulled_at is null
+      where l.account_id = $1 and d.number like 'w%-%'),
     moved as (
-      select product_id, -quantity as quantity from stock_movements where account_id = $1 and not opening and ref is null)
+      select product_id, -quantity as quantity from stock_movements
+      where account_id = $1 and not opening and ref is null and reason is null)
     select p.id, s.quantity as sold, m.quantity as moved from products p
     left join (select product_id, sum(quantity) as quantity from sold group by 1) s on s.product_id = p.id
     left join (select product_id, sum(quantity) as quantity from moved group by 1) m on m.product_id = p.id

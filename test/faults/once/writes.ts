@@ -28,7 +28,7 @@ export interface Write {
 
 type Table =
   | ('opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks')
-  | ('recurrings' | 'invoice_due_dates');
+  | ('recurrings' | 'invoice_due_dates' | 'products');
 
 /** The columns with the mark, by operation. */
 export const CREATED: Readonly<Record<string, { table: string; column: string; kind: Kind }>> = {
@@ -38,6 +38,12 @@ export const CREATED: Readonly<Record<string, { table: string; column: string; k
   'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
   'estimates.create': { table: 'estimates', column: 'concept', kind: 'estimate' },
   'estimates.attach': { table: 'attachments', column: 'name', kind: 'attachment' },
+  'purchaseDeliveryNotes.create': {
+    table: 'purchase_delivery_notes',
+    column: 'number',
+    kind: 'purchaseDeliveryNote',
+  },
+  'purchaseInvoices.create': { table: 'purchase_invoices', column: 'number', kind: 'purchaseInvoice' },
   'recurrings.create': { table: 'recurrings', column: 'description', kind: 'recurring' },
   'products.create': { table: 'products', column: 'description', kind: 'product' },
   'clients.create': { table: 'clients', column: 'legal_name', kind: 'client' },
@@ -58,6 +64,7 @@ const CLIENTS = [9101, 9102, 9103, 9104];
 const SUPPLIERS = [9201, 9202, 9203, 9204];
 const PROJECTS = [9301, 9302, 9303, 9304];
 const DUE_DATES = [9701, 9702, 9703, 9704];
+const PRODUCTS = [9651, 9652, 9653, 9654];
 const TASKS = [9401, 9402, 9403, 9404];
 const ESTIMATES = [9801, 9802, 9803, 9804];
 const RECURRINGS = [9601, 9602, 9603, 9604];
@@ -103,6 +110,7 @@ export const records: readonly FileRecord[] = [
     lineas: DUE_DATES.map(() => ({ descripcion: 'Obra', cantidad: 1, importe_unitario: 1e9, iva: 0 })),
     vencimientos: DUE_DATES.map((id) => ({ id, fecha: '2026-02-01', importe: 1e9 })),
   },
+  ...PRODUCTS.map((id) => ({ coleccion: 'articulos', ref: `a${id}`, id, descripcion: `Artículo ${id}` })),
   ...TASKS.map((id) => ({ coleccion: 'tareas', ref: `t${id}`, id, titulo: `Tarea ${id}` })),
 ];
 
@@ -115,6 +123,15 @@ class Writer {
   readonly #notes: unknown[] = [];
   /** Its invoices that it has not rectified. */
   readonly #invoices: unknown[] = [];
+  /** Its purchase delivery notes of one supplier that are on no invoice, and its purchase invoices. */
+  readonly #received: unknown[] = [];
+  readonly #bills: unknown[] = [];
+  readonly #toUndo: Readonly<Record<string, readonly unknown[]>> = {
+    'deliveryNotes.annul': this.#notes,
+    'invoices.rectify': this.#invoices,
+    'purchaseDeliveryNotes.annul': this.#received,
+    'purchaseInvoices.annul': this.#bills,
+  };
 
   constructor(name: string, random: Random) {
     this.#name = name;
@@ -130,16 +147,17 @@ class Writer {
     return { operation, mark, ...make(mark, shared) };
   }
 
-  /** Whether it has what an operation needs: a note or an invoice of its own to undo. */
+  /** Whether it has what an operation needs: undoing needs a document of its own. */
   ready({ path }: Operation): boolean {
-    if (path === 'invoices.rectify') return this.#invoices.length > 0;
-    return path !== 'deliveryNotes.annul' || this.#notes.length > 0;
+    return this.#toUndo[path]?.length !== 0;
   }
 
   /** Records the answer to a call. */
   answered({ operation, input }: Write, value: unknown): void {
     if (operation.path === 'deliveryNotes.create' && input.cliente === CLIENT) this.#notes.push(value);
     if (operation.path === 'invoices.create') this.#invoices.push(value);
+    if (operation.path === 'purchaseDeliveryNotes.create' && input.proveedor === SUPPLIER) this.#received.push(value);
+    if (operation.path === 'purchaseInvoices.create') this.#bills.push(value);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -229,6 +247,17 @@ class Writer {
       input: { presupuestoId: '3401', nombre: mark, tipo_mime: 'text/plain', contenido: 'ZGV0YWxsZQ==' },
     }),
     'invoices.rectify': (mark) => ({ input: { facturaId: this.#invoices.shift(), motivo: mark } }),
+    'purchaseDeliveryNotes.create': (mark, shared) => ({
+      input: { proveedor: this.#supplier(mark, shared), numero: mark, detalles: this.#lines() },
+    }),
+    'purchaseDeliveryNotes.annul': (mark) => ({ input: { albaranCompraId: this.#received.shift(), motivo: mark } }),
+    'purchaseInvoices.create': (mark, shared) => {
+      const invoice = { numero: mark, fecha: '2026-02-27', actualizar_coste: this.#random.chance(0.5) };
+      const albaranes = this.#received.splice(0, this.#random.int(1, 3));
+      if (albaranes.length > 0) return { input: { ...invoice, proveedor: SUPPLIER, albaranes } };
+      return { input: { ...invoice, proveedor: this.#supplier(mark, shared), detalles: this.#lines() } };
+    },
+    'purchaseInvoices.annul': (mark) => ({ input: { facturaCompraId: this.#bills.shift(), motivo: mark } }),
     'recurrings.create': (mark, shared) => ({
       input: {
         cliente: this.#client(mark, shared),
@@ -258,6 +287,15 @@ class Writer {
         datos: { descripcion: mark, sku: mark, precios: [{ tarifa: 1, precio: this.#cents() }], stock_inicial: 5 },
       },
     }),
+    'products.update': (mark) => {
+      const id = this.#random.pick(PRODUCTS);
+      const datos = { descripcion: `Artículo ${mark}`, precios: [{ tarifa: 1, precio: this.#cents() }] };
+      return { changes: { table: 'products', id }, input: { articuloId: String(id), datos } };
+    },
+    'products.adjustStock': (mark) => ({
+      input: { articuloId: '2201', cantidad: this.#random.pick([-0.5, 3]), motivo: mark },
+    }),
+    'priceLists.adjust': () => ({ input: { tarifa: '2', porcentaje: this.#random.pick([-1, 1]) } }),
     'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
     'clients.update': (mark) => {
       const id = this.#random.pick(CLIENTS);
@@ -318,6 +356,10 @@ class Writer {
     return { nombre_fiscal: `Cliente ${cif}`, cif };
   }
 
+  #supplier(mark: string, shared: boolean): object {
+    return this.#random.chance(0.5) ? SUPPLIER : this.#party(mark, shared);
+  }
+
   #lines = () =>
     Array.from({ length: this.#random.int(1, 4) }, () => ({
       cantidad: this.#random.int(1, 500) / 100,
@@ -330,6 +372,7 @@ class Writer {
 }
 
 const CLIENT = { id: 1901 };
+const SUPPLIER = { id: 2001 };
 
 /** A call of this operation, as a writer makes it. Throws for an operation without inputs here. */
 export const writeOf = (operation: Operation): Write => new Writer('w1-1', new Random(1, 1)).next(operation);

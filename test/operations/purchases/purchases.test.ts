@@ -59,6 +59,7 @@ test('[PIN-01] base from lines, balance with VAT rounded by rate, paid or not, n
       telefono: '91',
       movil: '6',
     },
+    anulado: false,
     base_imponible: 150.05,
     saldo: 0,
     pagada: true,
@@ -105,6 +106,7 @@ test('[PDN-01] purchase delivery notes: inclusive dates, supplier, base from lin
     fecha: '2026-01-31',
     proveedor: expect.objectContaining({ nombre_fiscal: 'Luz SA' }),
     base_imponible: 38.5,
+    anulado: false,
   });
   const dates = async (query: object) =>
     (await acme.get('/purchase-delivery-notes', { ...query })).body.data.documentos.map(

@@ -92,7 +92,7 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
 /** The other measurements with their targets. `pageMs`: the server's processor time for a page by REST. */
 export function sentences(
   outcomes: readonly Outcome[],
-  { rows, client, start, memory }: Partial<Probes>,
+  { rows, client, day, start, memory }: Partial<Probes>,
   pageMs: number | undefined,
 ): string[] {
   const lines: string[] = [];
@@ -117,6 +117,15 @@ export function sentences(
     lines.push(
       `The typed client has the page in ${decimals(clientMs, 2)} ms, fetch and JSON.parse by REST in ${decimals(restMs, 2)}: ` +
         `${decimals(clientMs / restMs, 2)} times (at most 1.3).`,
+    );
+  }
+  if (day) {
+    const { noteMs, conversionMs, priceList, breakdown } = day;
+    lines.push(
+      `An estimate of 20 lines is converted in ${decimals(conversionMs, 1)} ms, a delivery note of 3 written in ` +
+        `${decimals(noteMs, 1)}: ${decimals(conversionMs / noteMs, 2)} times (under 4).`,
+      `Prices of a list are adjusted in ${decimals(priceList.ms, 0)} ms, of ${priceList.articles} articles (under 3,000 for 10,000).`,
+      `A page of 200 of a project's ${breakdown.lines} lines takes ${decimals(breakdown.ms, 1)} ms (under 40).`,
     );
   }
   if (start) {

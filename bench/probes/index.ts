@@ -1,9 +1,10 @@
-// Measurements other than load: start time, memory, the cost of REST beyond its rows, and the typed client.
+// Measurements other than load: start time, memory, the cost of REST beyond its rows, the typed client, and a working day.
 import type { Headers } from '../caller.ts';
 import type { Loader } from '../load/loader.ts';
 import type { RequestSpec } from '../load/requests.ts';
 import { type Server, startProduct } from '../processes.ts';
 import { ask } from './ask.ts';
+import { type Day, dayOf } from './day.ts';
 import { type Memory, memoryOf } from './memory.ts';
 
 export interface ProbeWorld {
@@ -25,13 +26,14 @@ export interface Probes {
   rows: { cpuMs: number; statements: number };
   /** Milliseconds until a page of 100 products is an object. */
   client: { clientMs: number; restMs: number };
+  day: Day;
 }
 
 const STARTS = 3;
 const PAGE = 100;
 
 /** Names for `--only`; each is measured alone. */
-export const PROBES = ['start', 'memory', 'rows', 'client'] as const;
+export const PROBES = ['start', 'memory', 'rows', 'client', 'day'] as const;
 
 export async function probe(
   { databaseUrl, product, headers, loader, seconds, requests }: ProbeWorld,
@@ -47,6 +49,7 @@ export async function probe(
     const question = { origin: product.origin, headers, pageSize: PAGE, seconds };
     found.client = await ask<Probes['client']>('typed-client', question);
   }
+  if (isWanted('day')) found.day = await dayOf(product, headers);
   if (isWanted('start')) {
     found.start = [];
     for (let index = 0; index < STARTS; index++) {

@@ -129,25 +129,27 @@ function linesOf(projectId: number, range: EconomicsRange): RawBuilder<unknown> 
   const { accountId, from } = range;
   const documents = (concept: 'ventas' | 'compras', note: keyof typeof kinds, invoice: keyof typeof kinds) => sql`
     select case when note_id is not null then ${sql.lit(note)} else ${sql.lit(invoice)} end as kind, ${sql.lit(concept)} as concept,
-      date as day, amount as exact, 1 as unit, null::numeric as hours, coalesce(note_id, invoice_id) as document_id, number, line_id, description
+      date as day, amount as exact, amount, null::numeric as hours, coalesce(note_id, invoice_id) as document_id, number, line_id,
+      description
     from (${countedLines(concept === 'ventas' ? 'sales' : 'purchases', range, sql`and l.project_id = ${projectId}`)}) d`;
   const hours = sql`round(seconds / 3600, 6)`;
   return sql`${projectFacts(sql`array[${projectId}]::bigint[]`, range)},
     months as (
       select date_trunc('month', day::timestamp)::date as month, sum(seconds) as seconds, coalesce(sum(staff), 0) as staff
       from facts where seconds is not null group by 1),
-    exact_lines as (
+    costs as (
+      select 'time' as kind, 'coste_personal' as concept, greatest(month, ${from ?? '-infinity'}::date) as day, staff as exact,
+        ${hours} as hours, 'Personal, ' || to_char(month, 'YYYY-MM') as description
+      from months
+      union all
+      select 'time', 'coste_maquinaria', w.day, w.seconds * m.hourly_cost, ${hours}, m.title
+      from worked w join machines m on m.account_id = ${accountId} and m.id = w.machine_id),
+    lines as materialized (
       ${documents('ventas', 'note', 'invoice')}
       union all ${documents('compras', 'purchaseNote', 'purchaseInvoice')}
       union all
-      select 'time', 'coste_personal', greatest(month, ${from ?? '-infinity'}::date), staff, 3600, ${hours}, null, null, null,
-        'Personal, ' || to_char(month, 'YYYY-MM')
-      from months
-      union all
-      select 'time', 'coste_maquinaria', w.day, w.seconds * m.hourly_cost, 3600, ${hours}, null, null, null, m.title
-      from worked w join machines m on m.account_id = ${accountId} and m.id = w.machine_id),
-    lines as materialized (
       -- Each amount takes what rounding left of those before it, so that they add up to the exact sum.
-      select *, round(so_far / unit, 6) - round((so_far - exact) / unit, 6) as amount
-      from (select *, sum(exact) over (partition by concept ${ORDER} rows unbounded preceding) as so_far from exact_lines) l)`;
+      select kind, concept, day, exact, round(so_far / 3600, 6) - round((so_far - exact) / 3600, 6), hours, null, null, null, description
+      from (select *, sum(exact) over (partition by concept order by day, description, exact rows unbounded preceding) as so_far
+        from costs) c)`;
 }

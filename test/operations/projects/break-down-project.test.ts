@@ -85,7 +85,7 @@ test('[PRJ-01] [CON-02] each line that counts, with its document; staff by month
         ...{ ...time, descripcion: 'Grúa' },
       },
       {
-        ...{ concepto: 'coste_personal', fecha: '2026-02-01', importe: 6.666667, horas: 0.666667 },
+        ...{ concepto: 'coste_personal', fecha: '2026-02-01', importe: 6.666666, horas: 0.666667 },
         ...{ ...time, descripcion: 'Personal, 2026-02' },
       },
       {
@@ -101,7 +101,7 @@ test('[PRJ-01] [CON-02] each line that counts, with its document; staff by month
         documento: { tipo: 'albaran_compra', id, numero: 'AC1' },
       },
       {
-        ...{ concepto: 'coste_personal', fecha: '2026-01-01', importe: 6.666666, horas: 0.666667 },
+        ...{ concepto: 'coste_personal', fecha: '2026-01-01', importe: 6.666667, horas: 0.666667 },
         ...{ ...time, descripcion: 'Personal, 2026-01' },
       },
     ],

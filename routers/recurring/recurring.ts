@@ -103,7 +103,12 @@ export const recurringLine = z
   .check(({ value: line, issues }) => {
     if (line.articulo_fk !== undefined) return;
     const missing = (field: string) =>
-      issues.push({ code: 'custom', path: [field], message: 'es obligatorio en una línea sin artículo', input: line });
+      issues.push({
+        code: 'custom',
+        path: [field],
+        message: 'es obligatorio en una línea sin articulo_fk',
+        input: line,
+      });
     if (!line.descripcion) missing('descripcion');
     if (line.importe_unitario === undefined) missing('importe_unitario');
   });

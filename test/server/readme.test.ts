@@ -1,11 +1,7 @@
 // Runs the README's commands on a first start with the demo company, with the printed key.
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { ownDatabase } from '../helpers/own-database.ts';
-import { databaseEnvironment } from '../helpers/pgbouncer.ts';
-import { serve } from './processes.ts';
+import { firstStart } from './first-start.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 
@@ -16,20 +12,14 @@ async function commandsOf(section: string): Promise<string[]> {
 }
 
 test('every call of the README is answered well', { timeout: 90_000 }, async () => {
-  await using database = await ownDatabase();
-  await using server = await serve(databaseEnvironment(database.url));
-  const key = /ak_[\w-]+/.exec(await server.says(/API key +ak_/))?.[0] ?? '';
-  const secret = /sk_[\w-]+/.exec(await server.says(/Secret +sk_/))?.[0] ?? '';
+  await using server = await firstStart();
   const [exports = '', ...calls] = await commandsOf('First calls');
   expect(exports).toBe('export ALBARAN_KEY=ak_... ALBARAN_SECRET=sk_...\n');
   const tour = await commandsOf('A tour');
   expect(calls.length).toBeGreaterThanOrEqual(3);
   expect(tour.length).toBeGreaterThanOrEqual(5);
 
-  const script = [...calls, ...tour].join('\necho\n').replaceAll('http://127.0.0.1:3000', server.url);
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
-    env: { ...process.env, ALBARAN_KEY: key, ALBARAN_SECRET: secret },
-  });
+  const stdout = await server.shell([...calls, ...tour].join('\necho\n'));
   // The connector answers with a stream of one event.
   const answers = stdout
     .split('\n')
@@ -42,9 +32,7 @@ test('every call of the README is answered well', { timeout: 90_000 }, async () 
   // One of three reserved on two days; the note invoiced once.
   expect(stdout).toContain('"stock":3,"minimo_disponible":2,"disponible":true');
   // Two days, billed as two.
-  const found = await fetch(`${server.url}/api/v1/products?busqueda=plataforma`, {
-    headers: { 'X-API-KEY': key, 'X-API-SECRET': secret },
-  });
+  const found = await fetch(`${server.url}/api/v1/products?busqueda=plataforma`, { headers: server.headers });
   const [, day = ''] = /"precio":([\d.]+)/.exec(await found.text()) ?? [];
   const [, amount] = /"descripcion":"Plataforma, 2 días"[^}]*"importe":([\d.]+)/.exec(stdout) ?? [];
   expect(Number(amount)).toBe(2 * Number(day));

@@ -37,9 +37,9 @@ export const renewedLine = z.object(lineFields).check(({ value: line, issues }) 
   const problem = (field: string, message: string) =>
     issues.push({ code: 'custom', path: [field], message, input: line });
   const article = line.articulo_fk !== undefined;
-  if (!article && !filled(line.descripcion)) problem('descripcion', 'es obligatoria en una línea sin artículo');
+  if (!article && !filled(line.descripcion)) problem('descripcion', 'es obligatoria en una línea sin articulo_fk');
   if (!article && line.importe_unitario === undefined) {
-    problem('importe_unitario', 'es obligatorio en una línea sin artículo');
+    problem('importe_unitario', 'es obligatorio en una línea sin articulo_fk');
   }
   for (const field of ['variacion_articulo_fk', 'formatoId', 'cantidad_base_real'] as const) {
     if (!article && line[field] !== undefined) problem(field, 'necesita articulo_fk');

@@ -289,6 +289,18 @@ test('[DLV-08] price, VAT and description come from the article, the price from 
   ]);
 });
 
+test('[DLV-08] a line that names its article as answers do is told which field takes it', async () => {
+  const acme = await server.company(catalogue);
+  const { status, body } = await create(acme, [{ cantidad: 1, articuloId: 10 }]);
+  expect([status, body.data]).toEqual([
+    400,
+    [
+      { campo: 'detalles[0].descripcion', mensaje: 'es obligatoria en una línea sin articulo_fk' },
+      { campo: 'detalles[0].importe_unitario', mensaje: 'es obligatorio en una línea sin articulo_fk' },
+    ],
+  ]);
+});
+
 test('[DLV-01] the client: used as it is by id, found by tax id and updated, or created', async () => {
   const acme = await server.company(catalogue);
   const line = [{ cantidad: 1, articulo_fk: 13 }];

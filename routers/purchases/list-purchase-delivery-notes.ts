@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { operation } from '../operation.ts';
-import { baseOf, counts, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
+import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -46,6 +46,7 @@ export const listPurchaseDeliveryNotes = operation({
   output: purchaseDeliveryNotes.schema,
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, proveedorId, proyectoId, numero, busqueda } = input;
+    const found = busqueda ? foundIn('purchase_delivery_notes', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('purchase_delivery_notes as d')
       .where('d.account_id', '=', accountId)
@@ -54,11 +55,9 @@ export const listPurchaseDeliveryNotes = operation({
       .$call(when(proveedorId, (q, supplierId) => q.where('d.supplier_id', '=', supplierId)))
       .$call(when(proyectoId, (q, project) => q.where(isOfProject('purchase_delivery_notes', accountId, project))))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(
-        when(busqueda, (q, sought) => q.where('d.id', 'in', foundIn('purchase_delivery_notes', accountId, sought))),
-      );
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
     return purchaseDeliveryNotes.read(db, input, {
-      ...wanted(selected.select(['d.id', counts])),
+      ...wanted(selected.select(['d.id', counts]), found),
       sums: { rows: baseOf('purchase_delivery_notes', accountId), row: sums },
       rows: selected
         .innerJoin('suppliers as p', (join) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { COUNTED, counts, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
+import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
@@ -59,6 +59,7 @@ export const listPurchaseInvoices = operation({
       sql`l.account_id = ${accountId} and l.purchase_invoice_id = d.id`,
     );
     const paid = isPaid(sql`d`);
+    const found = busqueda ? foundIn('purchase_invoices', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('purchase_invoices as d')
       .where('d.account_id', '=', accountId)
@@ -73,14 +74,14 @@ export const listPurchaseInvoices = operation({
       )
       .$call(when(proyectoId, (q, project) => q.where(isOfProject('purchase_invoices', accountId, project))))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(when(busqueda, (q, sought) => q.where('d.id', 'in', foundIn('purchase_invoices', accountId, sought))));
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
     const lines = sql`l.account_id = ${accountId} and l.purchase_invoice_id in ${COUNTED}`;
     const summed = sql`
       select a.base, a.total - (select coalesce(sum(b.paid), 0) from purchase_invoices b
         where b.account_id = ${accountId} and b.id in ${COUNTED}) as balance
       from ${vatByRate('purchase_invoice_lines', lines, 'purchase_invoice_id')} a`;
     return purchaseInvoices.read(db, input, {
-      ...wanted(selected.select(['d.id', counts])),
+      ...wanted(selected.select(['d.id', counts]), found),
       sums: { rows: summed, row: sums },
       rows: selected
         .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
-import { baseOf, counts, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
+import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -50,6 +50,7 @@ export const listDeliveryNotes = operation({
   async handler({ input, db, accountId }) {
     const { fecha_inicio, fecha_fin, clienteId, proyectoId, facturado, numero, busqueda } = input;
     const invoiced = isInvoiced(accountId, sql<number>`d.id`);
+    const found = busqueda ? foundIn('delivery_notes', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('delivery_notes as d')
       .where('d.account_id', '=', accountId)
@@ -58,12 +59,12 @@ export const listDeliveryNotes = operation({
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
       .$call(when(proyectoId, (q, project) => q.where(isOfProject('delivery_notes', accountId, project))))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(when(busqueda, (q, sought) => q.where('d.id', 'in', foundIn('delivery_notes', accountId, sought))))
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)))
       .$call(when(facturado, (q, asked) => q.where(sql<boolean>`${invoiced} = ${asked}`)))
       // One that was annulled is not to be invoiced.
       .$if(facturado === false, (q) => q.where('d.annulled_at', 'is', null));
     return deliveryNotes.read(db, input, {
-      ...wanted(selected.select(['d.id', counts])),
+      ...wanted(selected.select(['d.id', counts]), found),
       sums: { rows: baseOf('delivery_notes', accountId), row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>

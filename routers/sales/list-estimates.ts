@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { operation } from '../operation.ts';
 import { issuedParty } from '../shared/documents/sale-document.ts';
-import { baseOf, foundIn, wanted } from '../shared/documents/selection.ts';
+import { baseOf, FOUND, foundIn, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -34,6 +34,7 @@ export const listEstimates = operation({
     const lines = sql<{ base: number; line_count: number }>`(
       select coalesce(sum(l.amount), 0) as base, count(*) as line_count from estimate_lines l
       where l.account_id = ${accountId} and l.estimate_id = d.id)`;
+    const found = busqueda ? foundIn('estimates', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('estimates as d')
       .where('d.account_id', '=', accountId)
@@ -41,9 +42,9 @@ export const listEstimates = operation({
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(when(busqueda, (q, sought) => q.where('d.id', 'in', foundIn('estimates', accountId, sought))));
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
     return estimates.read(db, input, {
-      ...wanted(selected.select(['d.id', sql<boolean>`true`.as('counts')])),
+      ...wanted(selected.select(['d.id', sql<boolean>`true`.as('counts')]), found),
       sums: { rows: baseOf('estimates', accountId), row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>

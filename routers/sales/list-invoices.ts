@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
-import { COUNTED, counts, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
+import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
@@ -57,6 +57,7 @@ export const listInvoices = operation({
     const { fecha_inicio, fecha_fin, clienteId, proyectoId, pagada, numero, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
     const { rectifies, rectifiedBy } = rectifications(accountId);
+    const found = busqueda ? foundIn('invoices', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
@@ -66,14 +67,14 @@ export const listInvoices = operation({
       .$call(when(pagada, (q, paid) => q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${paid}`)))
       .$call(when(proyectoId, (q, project) => q.where(isOfProject('invoices', accountId, project))))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(when(busqueda, (q, sought) => q.where('d.id', 'in', foundIn('invoices', accountId, sought))));
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
     const lines = sql`l.account_id = ${accountId} and l.invoice_id in ${COUNTED}`;
     const summed = sql`
       select a.base, a.total, a.total - (select coalesce(sum(v.paid), 0) from invoice_due_dates v
         where v.account_id = ${accountId} and v.invoice_id in ${COUNTED}) as balance
       from ${vatByRate('invoice_lines', lines, 'invoice_id')} a`;
     return invoices.read(db, input, {
-      ...wanted(selected.select(['d.id', counts])),
+      ...wanted(selected.select(['d.id', counts]), found),
       sums: { rows: summed, row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>

@@ -105,8 +105,10 @@ const WRITES: [path: string, body: object][] = [
 
 /** Tables that are read whole, with the reason. */
 const WHOLE: Record<string, string[]> = {
-  // The amount due of each invoice is computed from its lines.
-  '/invoices?pagada=false': ['all of invoices'],
+  // Lists answer the sums of all that they select.
+  '/delivery-notes': ['all of delivery_note_lines', 'all of delivery_notes'],
+  // The amount due of each invoice is computed from its lines too.
+  '/invoices?pagada=false': ['all of invoice_due_dates', 'all of invoice_lines', 'all of invoices'],
   // Each recurring service may renew in the month.
   [`/recurring/renewals?${MONTH}`]: ['all of recurring_lines', 'all of recurrings'],
   // A balance is the sum of all movements.

@@ -60,9 +60,12 @@ export function isOfProject(table: Documents, accountId: number, project: number
 /** Whether a document `d` counts in sums: one that was annulled is in the list alone. W-02 */
 export const counts = sql<boolean>`d.annulled_at is null`.as('counts');
 
-/** For `listOf`: the documents selected, read once for their number and their sums. */
-export const wanted = (selected: Expression<{ id: number; counts: boolean }>) => ({
-  before: sql`with wanted as materialized (${selected})`,
+/** The documents that `found` of `wanted` finds. */
+export const FOUND = sql<number>`(select id from found)`;
+
+/** For `listOf`: the documents selected, read once for their number and their sums; `found`: what a selection by `FOUND` stands on. */
+export const wanted = (selected: Expression<{ id: number; counts: boolean }>, found?: Expression<unknown>) => ({
+  before: sql`with ${found ? sql`found as materialized ${found}, ` : sql``}wanted as materialized (${selected})`,
   total: sql`select count(*) from wanted`,
 });
 

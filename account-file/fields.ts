@@ -55,9 +55,9 @@ export interface Field<T = unknown> {
   columns: readonly string[];
   /** Columns that are more precise than the file. They stay as they are if they would read the same in the file. */
   inexact?: Readonly<Record<string, 'instant' | 'number'>>;
-  /** SQL default of a column that the file leaves out: for new rows; existing rows keep their value. */
+  /** SQL default of a column that the file leaves out: for new rows `n`; existing rows keep their value, unless it `follows`. */
   otherwise?: Readonly<Record<string, string>>;
-  /** SQL for a column that the file leaves out, of the new row `n`: for existing rows too. */
+  /** SQL for a column that the file leaves out, in an existing row `t` that becomes `n`. */
   follows?: Readonly<Record<string, string>>;
   names?: Named;
   /** SQL expressions over the table `t` that `read` needs, by alias; default: the columns. */

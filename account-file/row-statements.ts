@@ -26,7 +26,7 @@ export async function insertRows(
   entered?: { column: string; day: string },
 ): Promise<void> {
   if (list.length === 0) return;
-  const otherwise = { ...merged(fields, 'otherwise'), ...merged(fields, 'follows') };
+  const otherwise = merged(fields, 'otherwise');
   const names = ['id', ...columns];
   const values = names.map((name) => (otherwise[name] ? `coalesce(n.${name}, ${otherwise[name]})` : `n.${name}`));
   await rows(

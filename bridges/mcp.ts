@@ -51,7 +51,9 @@ const INSUFFICIENT_SCOPE = {
 const INSTRUCTIONS =
   'Datos de gestión de una empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y control horario. ' +
   'Los identificadores son textos opacos: se copian tal cual de la respuesta de otra herramienta, nunca se inventan. ' +
-  'Las fechas son AAAA-MM-DD. Las listas van por páginas (pagina, por_pagina) y dicen cuántos registros hay en total.';
+  'Las fechas son AAAA-MM-DD, y los periodos incluyen su último día. ' +
+  'Las listas van por páginas (pagina, por_pagina: 500 como máximo) y dicen cuántos registros hay en total. ' +
+  'clave_idempotencia es un texto propio: repetir una escritura con la misma da la primera respuesta, sin escribir otra vez.';
 
 /** Adds the connector. Requests refused before they reach the SDK get a JSON-RPC error with the HTTP status of ENV-04. */
 export async function addMcpRoutes(app: FastifyInstance, service: Service, { corsOrigins }: McpOptions): Promise<void> {

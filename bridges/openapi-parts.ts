@@ -17,7 +17,11 @@ export const TAGS: Readonly<Record<string, Tag>> = {
   crm: { name: 'CRM', description: 'Funnels, oportunidades, contactos y motivos de pérdida.' },
   catalogue: { name: 'Catálogo', description: 'Artículos, tarifas, familias, formatos, stock y disponibilidad.' },
   clients: { name: 'Clientes', description: 'Clientes con su tarifa, su dirección y sus permisos de comunicación.' },
-  sales: { name: 'Ventas', description: 'Presupuestos, albaranes, facturas e informe de ventas.' },
+  estimates: {
+    name: 'Presupuestos',
+    description: 'Presupuestos: crearlos, responderlos y convertirlos; sus adjuntos.',
+  },
+  sales: { name: 'Ventas', description: 'Albaranes, facturas e informe de ventas.' },
   recurring: { name: 'Recurrentes', description: 'Servicios recurrentes: altas y renovaciones.' },
   purchases: { name: 'Compras', description: 'Proveedores, facturas y albaranes de compra e informe de compras.' },
   projects: { name: 'Proyectos', description: 'Proyectos con su economía, tareas y planificación.' },

@@ -7,17 +7,30 @@ import { router } from './operation.ts';
 import { projects } from './projects/index.ts';
 import { purchases } from './purchases/index.ts';
 import { recurring } from './recurring/index.ts';
-import { sales } from './sales/index.ts';
+import { estimates, sales } from './sales/index.ts';
 import { time } from './time/index.ts';
 import { treasury } from './treasury/index.ts';
 
 /** Areas group operations for people and for assistants that want a part of the tools (`/mcp/?areas=crm,time`). */
-export const areas = { crm, catalogue, clients, sales, recurring, purchases, projects, time, treasury, account };
+export const areas = {
+  crm,
+  catalogue,
+  clients,
+  estimates,
+  sales,
+  recurring,
+  purchases,
+  projects,
+  time,
+  treasury,
+  account,
+};
 
 export const appRouter = router({
   ...crm,
   ...catalogue,
   ...clients,
+  ...estimates,
   ...sales,
   ...recurring,
   ...purchases,

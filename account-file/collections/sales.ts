@@ -51,11 +51,15 @@ const partySchema = z.strictObject({
 const clientNow = (row: string) =>
   `(select ${partyOf('c')} from clients c where c.account_id = $1 and c.id = ${row}.client_id)`;
 
-/** The client as it was when the document was issued, where it was otherwise than it is. W-06 */
+/**
+ * The client as it was when the document was issued, where it was otherwise than it is. A document that is there keeps what it has where
+ * the file leaves it out, unless it is moved to another client. W-06
+ */
 const issuedParty: Field<Row | null> = {
   schema: optional(partySchema),
   columns: ['party'],
-  follows: { party: clientNow('n') },
+  otherwise: { party: clientNow('n') },
+  follows: { party: `case when t.client_id = n.client_id then t.party else ${clientNow('n')} end` },
   select: { party: `nullif(t.party, ${clientNow('t')})` },
   write(value, row) {
     row.party = value && Object.fromEntries(Object.entries(PARTY).map(([name, column]) => [column, value[name] ?? '']));

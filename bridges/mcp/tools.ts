@@ -1,6 +1,7 @@
 // The table of tools, generated from the operations: names, texts, closed input schemas and compact output schemas (MCP-04).
 import type { Tool as Definition } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { MAX_SUM } from '../../platform/amounts.ts';
 import type { Kind } from '../../platform/ids.ts';
 import { idMarks } from '../../routers/shared/id.ts';
 import { type Operation, operations, shownOutput } from '../operations.ts';
@@ -114,19 +115,17 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
       shorten(jsonSchema);
     },
   });
-  const { pagina, fecha_inicio, por_pagina } = properties;
-  // The record that a tool is about needs no description beside the tool's own.
+  const { pagina, fecha_inicio, fecha_fin, por_pagina } = properties;
+  // The record that a tool is about needs no description beside the tool's own; of the others the server's instructions tell.
   const ofPath = operation.routes.flatMap(({ parameters }) => parameters.map((name) => properties[name]));
-  for (const plain of [pagina, fecha_inicio, ...ofPath]) if (typeof plain === 'object') delete plain.description;
+  for (const plain of [pagina, por_pagina, fecha_inicio, fecha_fin, ...ofPath])
+    if (typeof plain === 'object') delete plain.description;
+  if (typeof pagina === 'object') delete pagina.default;
   if (typeof por_pagina === 'object') {
     por_pagina.default = TOOL_PAGE_SIZE;
-    por_pagina.description = por_pagina.description?.replace('Registros por página, ', '');
   }
   if (operation.write) {
-    properties[IDEMPOTENCY_ARGUMENT] = {
-      type: 'string',
-      description: 'Clave propia: con la misma, repetir no escribe otra vez',
-    };
+    properties[IDEMPOTENCY_ARGUMENT] = { type: 'string' };
   }
   const closed = JSON.stringify({ type: 'object', properties, required, additionalProperties: false });
   return {
@@ -172,7 +171,11 @@ function shorten(schema: JsonSchema): void {
   if (schema.format === 'date') schema.description = schema.description?.replace(/ \(AAAA-MM-DD\)$/, '');
   if ((schema.maxLength ?? 0) >= 20) delete schema.maxLength;
   if (schema.minimum === 1) delete schema.minimum;
-  if (Math.abs(schema.minimum ?? 0) >= 1e12) delete schema.minimum;
-  if (Math.abs(schema.maximum ?? 0) >= 1e12) delete schema.maximum;
+  if (schema.minLength === 1) delete schema.minLength;
+  if ((schema.maxItems ?? 0) >= 100) delete schema.maxItems;
+  if (Math.abs(schema.minimum ?? 0) >= MAX_SUM) delete schema.minimum;
+  if (Math.abs(schema.maximum ?? 0) >= MAX_SUM) delete schema.maximum;
+  // A long list costs more than it helps: what is wrong is answered with the values there are.
+  if ((schema.enum?.length ?? 0) > 20) delete schema.enum;
   delete schema.example;
 }

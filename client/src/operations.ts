@@ -1095,30 +1095,28 @@ export interface EstimatesCreateInput {
   };
   /** Líneas */
   detalles: Array<{
-    /** Unidades comerciales; negativa en una devolución */
+    /** Negativa en una devolución */
     cantidad: number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
-    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    /** Sin IVA; si falta, el del artículo */
     importe_unitario?: number;
-    /** Porcentaje; si falta, el del artículo o 21 */
+    /** Si falta, el del artículo o 21 */
     iva?: number;
     /** Porcentaje */
     descuento?: number;
-    /** Artículo del catálogo */
     articulo_fk?: string | number;
-    /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Formato comercial del artículo */
+    /** De products.listFormats */
     formatoId?: string | number;
-    /** Cantidad real en unidad base, en formatos de peso variable */
+    /** En unidad base, si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
-    /** Primer día de la reserva */
+    /** Reserva desde */
     startDate?: string;
-    /** Último día de la reserva */
+    /** Hasta, incluido */
     endDate?: string;
   }>;
   /** Último día en que vale */
@@ -1375,30 +1373,28 @@ export interface DeliveryNotesCreateInput {
   };
   /** Líneas */
   detalles: Array<{
-    /** Unidades comerciales; negativa en una devolución */
+    /** Negativa en una devolución */
     cantidad: number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
-    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    /** Sin IVA; si falta, el del artículo */
     importe_unitario?: number;
-    /** Porcentaje; si falta, el del artículo o 21 */
+    /** Si falta, el del artículo o 21 */
     iva?: number;
     /** Porcentaje */
     descuento?: number;
-    /** Artículo del catálogo */
     articulo_fk?: string | number;
-    /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Formato comercial del artículo */
+    /** De products.listFormats */
     formatoId?: string | number;
-    /** Cantidad real en unidad base, en formatos de peso variable */
+    /** En unidad base, si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
-    /** Primer día de la reserva */
+    /** Reserva desde */
     startDate?: string;
-    /** Último día de la reserva */
+    /** Hasta, incluido */
     endDate?: string;
   }>;
 }
@@ -1591,30 +1587,28 @@ export interface InvoicesCreateInput {
   };
   /** Líneas, o bien albaranes */
   detalles?: Array<{
-    /** Unidades comerciales; negativa en una devolución */
+    /** Negativa en una devolución */
     cantidad: number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
-    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    /** Sin IVA; si falta, el del artículo */
     importe_unitario?: number;
-    /** Porcentaje; si falta, el del artículo o 21 */
+    /** Si falta, el del artículo o 21 */
     iva?: number;
     /** Porcentaje */
     descuento?: number;
-    /** Artículo del catálogo */
     articulo_fk?: string | number;
-    /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Formato comercial del artículo */
+    /** De products.listFormats */
     formatoId?: string | number;
-    /** Cantidad real en unidad base, en formatos de peso variable */
+    /** En unidad base, si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
-    /** Primer día de la reserva */
+    /** Reserva desde */
     startDate?: string;
-    /** Último día de la reserva */
+    /** Hasta, incluido */
     endDate?: string;
   }>;
   /** Albaranes, o bien detalles */
@@ -1814,24 +1808,22 @@ export interface RecurringsUpdateInput {
     /** Día del mes al que volver */
     dia_ancla?: '' | number;
     detalles?: Array<{
-      /** Unidades comerciales; negativa en una devolución */
+      /** Negativa en una devolución */
       cantidad: number;
-      /** Obligatoria si no hay artículo */
+      /** Obligatoria sin artículo */
       descripcion?: string;
-      /** Sin IVA, por unidad comercial; si falta, el del artículo */
+      /** Sin IVA; si falta, el del artículo */
       importe_unitario?: number;
-      /** Porcentaje; si falta, el del artículo o 21 */
+      /** Si falta, el del artículo o 21 */
       iva?: number;
       /** Porcentaje */
       descuento?: number;
-      /** Artículo del catálogo */
       articulo_fk?: string | number;
-      /** Variación de ese artículo */
       variacion_articulo_fk?: string | number;
       descripcion_ampliada?: string;
-      /** Formato comercial del artículo */
+      /** De products.listFormats */
       formatoId?: string | number;
-      /** Cantidad real en unidad base, en formatos de peso variable */
+      /** En unidad base, si el peso es variable */
       cantidad_base_real?: number;
       /** Si no es el del pedido */
       proyectoId?: string | number;
@@ -2225,30 +2217,28 @@ export interface PurchaseInvoicesCreateInput {
   proyectoId?: string | number;
   /** Líneas, o bien albaranes */
   detalles?: Array<{
-    /** Unidades comerciales; negativa en una devolución */
+    /** Negativa en una devolución */
     cantidad: number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
-    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    /** Sin IVA; si falta, el del artículo */
     importe_unitario?: number;
-    /** Porcentaje; si falta, el del artículo o 21 */
+    /** Si falta, el del artículo o 21 */
     iva?: number;
     /** Porcentaje */
     descuento?: number;
-    /** Artículo del catálogo */
     articulo_fk?: string | number;
-    /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Formato comercial del artículo */
+    /** De products.listFormats */
     formatoId?: string | number;
-    /** Cantidad real en unidad base, en formatos de peso variable */
+    /** En unidad base, si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
-    /** Primer día de la reserva */
+    /** Reserva desde */
     startDate?: string;
-    /** Último día de la reserva */
+    /** Hasta, incluido */
     endDate?: string;
   }>;
   /** O bien detalles */
@@ -2399,30 +2389,28 @@ export interface PurchaseDeliveryNotesCreateInput {
   proyectoId?: string | number;
   /** Líneas; sin importe_unitario, el coste del artículo */
   detalles: Array<{
-    /** Unidades comerciales; negativa en una devolución */
+    /** Negativa en una devolución */
     cantidad: number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
-    /** Sin IVA, por unidad comercial; si falta, el del artículo */
+    /** Sin IVA; si falta, el del artículo */
     importe_unitario?: number;
-    /** Porcentaje; si falta, el del artículo o 21 */
+    /** Si falta, el del artículo o 21 */
     iva?: number;
     /** Porcentaje */
     descuento?: number;
-    /** Artículo del catálogo */
     articulo_fk?: string | number;
-    /** Variación de ese artículo */
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
-    /** Formato comercial del artículo */
+    /** De products.listFormats */
     formatoId?: string | number;
-    /** Cantidad real en unidad base, en formatos de peso variable */
+    /** En unidad base, si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
-    /** Primer día de la reserva */
+    /** Reserva desde */
     startDate?: string;
-    /** Último día de la reserva */
+    /** Hasta, incluido */
     endDate?: string;
   }>;
 }
@@ -3589,7 +3577,7 @@ export interface ImportsCreateOutput {
 
 /** Input of `records.find`. */
 export interface RecordsFindInput {
-  /** Como en el fichero de empresa */
+  /** Como clientes, articulos o facturas */
   coleccion: 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria';
   /** La clave propia */
   ref: string;
@@ -3806,7 +3794,7 @@ export interface AlbaranClient {
      */
     get: Read<EstimatesGetInput, EstimatesGetOutput>;
     /**
-     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/estimates`; permiso `svc.write`
      */
@@ -3858,7 +3846,7 @@ export interface AlbaranClient {
      */
     get: Read<DeliveryNotesGetInput, DeliveryNotesGetOutput>;
     /**
-     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
@@ -3910,7 +3898,7 @@ export interface AlbaranClient {
      */
     get: Read<RecurringsGetInput, RecurringsGetOutput>;
     /**
-     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy o en fecha_inicio y espera a recurrings.renew, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
+     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo, de hoy o fecha_inicio, espera a recurrings.renew, salvo que la empresa tenga emisión automática: entonces es un albarán en la próxima hora, si suma más de 0.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
@@ -4006,7 +3994,7 @@ export interface AlbaranClient {
      */
     get: Read<PurchaseDeliveryNotesGetInput, PurchaseDeliveryNotesGetOutput>;
     /**
-     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
      */

@@ -245,7 +245,7 @@ export type Procedures = {
      */
     get: Query<types.EstimatesGetInput, types.EstimatesGetOutput>;
     /**
-     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/estimates`; permiso `svc.write`
      */
@@ -297,7 +297,7 @@ export type Procedures = {
      */
     get: Query<types.DeliveryNotesGetInput, types.DeliveryNotesGetOutput>;
     /**
-     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
      */
@@ -349,7 +349,7 @@ export type Procedures = {
      */
     get: Query<types.RecurringsGetInput, types.RecurringsGetOutput>;
     /**
-     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo vence hoy o en fecha_inicio y espera a recurrings.renew, salvo que la empresa tenga emisión automática (account.get) y sume más de 0: entonces es un albarán en la próxima hora.
+     * Crear recurrente. Crea un servicio recurrente para un cliente (id de clients.list, o cif). articulo_fk: de products.list. No emite nada: el primer ciclo, de hoy o fecha_inicio, espera a recurrings.renew, salvo que la empresa tenga emisión automática: entonces es un albarán en la próxima hora, si suma más de 0.
      *
      * `POST /api/v1/recurring-invoices`; permiso `svc.write`
      */
@@ -445,7 +445,7 @@ export type Procedures = {
      */
     get: Query<types.PurchaseDeliveryNotesGetInput, types.PurchaseDeliveryNotesGetOutput>;
     /**
-     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; formatoId: de products.listFormats; proyectoId: de projects.list.
+     * Crear albarán de compra. Crea un albarán recibido, y suma su stock. De quién: id de suppliers.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/purchase-delivery-notes`; permiso `svc.write`
      */

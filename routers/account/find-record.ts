@@ -15,7 +15,9 @@ export const findRecord = operation({
   alias: 'buscarPorReferencia',
   scope: 'svc.read',
   input: {
-    coleccion: z.enum(COLLECTION_NAMES).meta({ description: 'Como en el fichero de empresa', examples: ['clientes'] }),
+    coleccion: z
+      .enum(COLLECTION_NAMES)
+      .meta({ description: 'Como clientes, articulos o facturas', examples: ['clientes'] }),
     ref: text(500).min(1).describe('La clave propia'),
   },
   output: z.string().meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),

@@ -15,7 +15,7 @@ import { billingSupplier, resolveSupplier } from './billing-supplier.ts';
 export const createPurchaseDeliveryNote = operation({
   title: 'Crear albarán de compra',
   description:
-    'Crea un albarán recibido, y suma su stock. De quién: id de consultar_proveedores o cif; articulo_fk: de consultar_productos; formatoId: de consultar_formatos; proyectoId: de consultar_proyectos.',
+    'Crea un albarán recibido, y suma su stock. De quién: id de consultar_proveedores o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
   rest: ['POST /purchase-delivery-notes'],
   alias: 'crearAlbaranCompra',
   scope: 'svc.write',

@@ -15,7 +15,7 @@ import { insertRecurringLines, recurringLine, refuseReversed, scheduleColumns, s
 export const createRecurring = operation({
   title: 'Crear recurrente',
   description:
-    'Crea un servicio recurrente para un cliente (id de consultar_clientes, o cif). articulo_fk: de consultar_productos. No emite nada: el primer ciclo vence hoy o en fecha_inicio y espera a renovar_recurrente, salvo que la empresa tenga emisión automática (obtener_cuenta) y sume más de 0: entonces es un albarán en la próxima hora.',
+    'Crea un servicio recurrente para un cliente (id de consultar_clientes, o cif). articulo_fk: de consultar_productos. No emite nada: el primer ciclo, de hoy o fecha_inicio, espera a renovar_recurrente, salvo que la empresa tenga emisión automática: entonces es un albarán en la próxima hora, si suma más de 0.',
   rest: ['POST /recurring-invoices'],
   alias: 'crearRecurrente',
   scope: 'svc.write',

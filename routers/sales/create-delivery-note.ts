@@ -14,7 +14,7 @@ import { sealedId } from '../shared/id.ts';
 export const createDeliveryNote = operation({
   title: 'Crear albarán',
   description:
-    'Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; formatoId: de consultar_formatos; proyectoId: de consultar_proyectos.',
+    'Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
   rest: ['POST /delivery-notes'],
   alias: 'crearAlbaran',
   scope: 'svc.write',

@@ -17,7 +17,7 @@ import { isoDate } from '../shared/schemas.ts';
 export const createEstimate = operation({
   title: 'Crear presupuesto',
   description:
-    'Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; formatoId: de consultar_formatos; proyectoId: de consultar_proyectos.',
+    'Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de consultar_clientes o cif; articulo_fk: de consultar_productos; proyectoId: de consultar_proyectos.',
   rest: ['POST /estimates'],
   alias: 'crearPresupuesto',
   scope: 'svc.write',

@@ -15,7 +15,7 @@ import { listInvoices } from './list-invoices.ts';
 import { rectifyInvoice } from './rectify-invoice.ts';
 import { reportSales } from './report-sales.ts';
 
-export const sales = {
+export const estimates = {
   estimates: {
     list: listEstimates,
     get: getEstimate,
@@ -25,6 +25,9 @@ export const sales = {
     listAttachments: listEstimateAttachments,
     attach: attachToEstimate,
   },
+};
+
+export const sales = {
   salesReport: { get: reportSales },
   deliveryNotes: {
     list: listDeliveryNotes,

@@ -50,6 +50,8 @@ test.each(operations.filter(({ write }) => !write).map((operation) => [operation
     for (const [name, path, list] of [
       ['proveedorId', '/suppliers', 'proveedores'],
       ['recurrenteId', '/recurring-invoices', 'recurrentes'],
+      ['albaranCompraId', '/purchase-delivery-notes', 'documentos'],
+      ['facturaCompraId', '/purchase-invoices', 'facturas'],
     ] as const) {
       if (name in question) question[name] = (await demo.get(path, { por_pagina: 1 })).body.data[list][0][name];
     }

@@ -13,19 +13,19 @@ const filled = (value: unknown) => value !== undefined && value !== '';
 const lineFields = {
   cantidad: decimalInput()
     .refine((value) => value !== 0, 'no puede ser 0')
-    .describe('Unidades comerciales; negativa en una devolución'),
-  descripcion: text(2000).optional().describe('Obligatoria si no hay artículo'),
-  importe_unitario: decimalInput().optional().describe('Sin IVA, por unidad comercial; si falta, el del artículo'),
-  iva: decimalInput().min(0).max(100).optional().describe('Porcentaje; si falta, el del artículo o 21'),
+    .describe('Negativa en una devolución'),
+  descripcion: text(2000).optional().describe('Obligatoria sin artículo'),
+  importe_unitario: decimalInput().optional().describe('Sin IVA; si falta, el del artículo'),
+  iva: decimalInput().min(0).max(100).optional().describe('Si falta, el del artículo o 21'),
   descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
-  articulo_fk: id('product').optional().describe('Artículo del catálogo'),
-  variacion_articulo_fk: id('variation').optional().describe('Variación de ese artículo'),
+  articulo_fk: id('product').optional(),
+  variacion_articulo_fk: id('variation').optional(),
   descripcion_ampliada: text(10_000).optional(),
-  formatoId: id('format', 'badInput').optional().describe('Formato comercial del artículo'),
+  formatoId: id('format', 'badInput').optional().describe('De consultar_formatos'),
   cantidad_base_real: decimalInput()
     .refine((value) => value > 0, 'tiene que ser mayor que 0')
     .optional()
-    .describe('Cantidad real en unidad base, en formatos de peso variable'),
+    .describe('En unidad base, si el peso es variable'),
   proyectoId: id('project').optional().describe('Si no es el del pedido'),
 };
 
@@ -49,8 +49,8 @@ export const renewedLine = z.object(lineFields).check(({ value: line, issues }) 
 /** A line of a sale document. */
 export const saleLine = renewedLine
   .safeExtend({
-    startDate: isoDate().optional().describe('Primer día de la reserva'),
-    endDate: isoDate().optional().describe('Último día de la reserva'),
+    startDate: isoDate().optional().describe('Reserva desde'),
+    endDate: isoDate().optional().describe('Hasta, incluido'),
   })
   .check(({ value: line, issues }) => {
     const problem = (field: string, message: string) =>

@@ -253,6 +253,20 @@ test('[ISS-01] [REN-04] renewals are issued or skipped one by one; a later one l
   expect((await notes(acme)).total_albaranes).toBe(2);
 });
 
+test('[W-02] the renewal of an annulled note counts as skipped, and is issued again where it is named', async () => {
+  const acme = await server.company([...records, recurring('Calderas', { id: 3 })]);
+  const first = await renew(acme, 3, { accion: 'emitir' });
+  expect(await read(acme, 3)).toMatchObject({ pendientes: 2 });
+  await acme.post(`/delivery-notes/${first.body.data.albaranId}/annul`, { motivo: 'Emitido por error' });
+  expect(await read(acme, 3)).toMatchObject({ pendientes: 2 });
+  expect((await renew(acme, 3, { accion: 'saltar', ciclo: '2026-02-15' })).status).toBe(400);
+  const again = await renew(acme, 3, { accion: 'emitir', ciclo: '2026-02-15' });
+  expect(again.body.data).toEqual({ ciclo: '2026-02-15', albaranId: expect.any(String) });
+  expect(again.body.data.albaranId).not.toBe(first.body.data.albaranId);
+  expect((await renew(acme, 3, { accion: 'emitir', ciclo: '2026-02-15' })).status).toBe(400);
+  expect(await read(acme, 3)).toMatchObject({ pendientes: 2 });
+});
+
 test('[ISS-03] a renewal of nothing may be issued on purpose', async () => {
   const acme = await server.company([
     ...records,

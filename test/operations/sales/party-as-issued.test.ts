@@ -101,7 +101,7 @@ test('[W-06] a client that is changed by itself changes no document; a renewal k
   });
 });
 
-test('[W-06] the account file holds what a document keeps where the client is another by now, and a file without it means the client', async () => {
+test('[W-06] the account file holds what a document keeps where the client is another by now, and a file without it changes nothing of it', async () => {
   const acme = await companies.company();
   await acme.import(records);
   const kept = async (company: typeof acme) => {
@@ -125,12 +125,19 @@ test('[W-06] the account file holds what a document keeps where the client is an
   expect(await other.export()).toEqual(lines);
   expect(await other.importLines(lines)).toMatchObject({ created: 0, changed: 0 });
 
-  // The same documents without the field, as an older file has them, are of the client that the file has.
+  // The same documents without the field, as an older file has them, keep what they have, whatever the file's client is called.
   const older = [{ coleccion: 'clientes', ref: 'bar', ...bar, nombre_fiscal: 'Bar Viejo' }, ...documents];
-  expect(await other.import(older)).toMatchObject({ created: 0, changed: 4 });
+  expect(await other.import(older)).toMatchObject({ created: 0, changed: 1 });
+  expect(await kept(other)).toEqual([before, before, before]);
+  // One that is moved to another client is that client's.
+  const moved = [
+    { coleccion: 'clientes', ref: 'sol', nombre_fiscal: 'Sol' },
+    ...documents.map((document) => ({ ...document, cliente: 'sol' })),
+  ];
+  expect(await other.import(moved)).toMatchObject({ created: 1, changed: 3 });
   expect(await kept(other)).toEqual([null, null, null]);
   const [row] = await other.rows('invoices');
-  expect(row?.party).toMatchObject({ legal_name: 'Bar Viejo', address: 'Calle Mayor, 1', city: '' });
+  expect(row?.party).toMatchObject({ legal_name: 'Sol', address: '' });
 
   expect(
     await other.problems([{ ...documents[0], coleccion: 'presupuestos', contraparte: { cif: 'B1', apodo: 'x' } }]),

@@ -1255,6 +1255,10 @@ export interface DeliveryNotesListInput {
   proyectoId?: string | number;
   /** true: solo facturados; false: solo por facturar */
   facturado?: boolean;
+  /** Número exacto */
+  numero?: string;
+  /** Texto en el número, el concepto o los datos del cliente */
+  busqueda?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1269,6 +1273,7 @@ export interface DeliveryNotesListInput {
 
 /** Output of `deliveryNotes.list`. */
 export interface DeliveryNotesListOutput {
+  suma_base: number;
   total_albaranes: number;
   pagina: number;
   por_pagina: number;
@@ -1420,8 +1425,12 @@ export interface InvoicesListInput {
   fecha_fin?: string;
   /** Solo las de este cliente */
   clienteId?: string | number;
+  /** Solo las de este proyecto o con líneas suyas */
+  proyectoId?: string | number;
   /** true: solo pagadas; false: solo pendientes */
   pagada?: boolean;
+  /** Número exacto */
+  numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
   /**
@@ -1438,6 +1447,9 @@ export interface InvoicesListInput {
 
 /** Output of `invoices.list`. */
 export interface InvoicesListOutput {
+  suma_base: number;
+  suma_con_iva: number;
+  suma_saldo: number;
   total_facturas: number;
   pagina: number;
   por_pagina: number;
@@ -2077,6 +2089,12 @@ export interface PurchaseInvoicesListInput {
   pagada?: boolean;
   /** Código de clasificación fiscal */
   subtipo?: string;
+  /** Solo las de este proyecto o con líneas suyas */
+  proyectoId?: string | number;
+  /** Número exacto */
+  numero?: string;
+  /** Texto en el número o los datos del proveedor */
+  busqueda?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2091,6 +2109,8 @@ export interface PurchaseInvoicesListInput {
 
 /** Output of `purchaseInvoices.list`. */
 export interface PurchaseInvoicesListOutput {
+  suma_base: number;
+  suma_saldo: number;
   total_facturas: number;
   pagina: number;
   por_pagina: number;
@@ -2261,6 +2281,12 @@ export interface PurchaseDeliveryNotesListInput {
   fecha_fin?: string;
   /** Solo los de este proveedor */
   proveedorId?: string | number;
+  /** Solo los de este proyecto o con líneas suyas */
+  proyectoId?: string | number;
+  /** Número exacto */
+  numero?: string;
+  /** Texto en el número o los datos del proveedor */
+  busqueda?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2275,6 +2301,7 @@ export interface PurchaseDeliveryNotesListInput {
 
 /** Output of `purchaseDeliveryNotes.list`. */
 export interface PurchaseDeliveryNotesListOutput {
+  suma_base: number;
   total_albaranes: number;
   pagina: number;
   por_pagina: number;
@@ -3394,6 +3421,14 @@ export interface DueDatesListInput {
   tipo?: 'cobro' | 'pago';
   /** true: solo con algo pendiente; false: solo saldados */
   pendiente?: boolean;
+  /** true: solo vencidos; false: los demás */
+  vencidos?: boolean;
+  /** Solo cobros de este cliente */
+  clienteId?: string | number;
+  /** Solo pagos a este proveedor */
+  proveedorId?: string | number;
+  /** Solo cobros de esta factura */
+  facturaId?: string | number;
   /**
    * Página, desde 1
    * @default 1
@@ -3408,6 +3443,8 @@ export interface DueDatesListInput {
 
 /** Output of `dueDates.list`. */
 export interface DueDatesListOutput {
+  suma_importe: number;
+  suma_pendiente: number;
   total_vencimientos: number;
   pagina: number;
   por_pagina: number;
@@ -3503,10 +3540,13 @@ export type AccountGetInput = Record<string, never>;
 /** Output of `account.get`. */
 export interface AccountGetOutput {
   nombre: string;
+  cif: string;
   zona_horaria: string;
   stock_multiformato: boolean;
   /** Si las renovaciones se emiten solas */
   emision_automatica: boolean;
+  /** Fecha de la empresa */
+  hoy: string;
   permisos: Array<'svc.read' | 'svc.write'>;
   cuota: {
     /** Llamadas por minuto de la empresa */
@@ -3820,7 +3860,7 @@ export interface AlbaranClient {
   };
   invoices: {
     /**
-     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list.
+     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list; proyectoId: de projects.list.
      *
      * `GET /api/v1/invoices`; permiso `svc.read`
      */
@@ -3916,7 +3956,7 @@ export interface AlbaranClient {
   };
   purchaseInvoices: {
     /**
-     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de suppliers.list. Para totales usa purchasesReport.get.
+     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de suppliers.list; proyectoId: de projects.list. Para totales usa purchasesReport.get.
      *
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
@@ -3942,7 +3982,7 @@ export interface AlbaranClient {
   };
   purchaseDeliveryNotes: {
     /**
-     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de suppliers.list. Para facturas usa purchaseInvoices.list.
+     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de suppliers.list; proyectoId: de projects.list. Para facturas usa purchaseInvoices.list.
      *
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
@@ -4140,7 +4180,7 @@ export interface AlbaranClient {
   };
   dueDates: {
     /**
-     * Vencimientos. Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido. Para la evolución del saldo usa treasuryForecast.get.
+     * Vencimientos. Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido; las sumas no restan los pagos: usa tipo. clienteId: de clients.list; proveedorId: de suppliers.list; facturaId: de invoices.list. Para la evolución del saldo usa treasuryForecast.get.
      *
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */

@@ -311,7 +311,7 @@ export type Procedures = {
   };
   invoices: {
     /**
-     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list.
+     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list; proyectoId: de projects.list.
      *
      * `GET /api/v1/invoices`; permiso `svc.read`
      */
@@ -407,7 +407,7 @@ export type Procedures = {
   };
   purchaseInvoices: {
     /**
-     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de suppliers.list. Para totales usa purchasesReport.get.
+     * Facturas de compra. Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de suppliers.list; proyectoId: de projects.list. Para totales usa purchasesReport.get.
      *
      * `GET /api/v1/purchase-invoices`; permiso `svc.read`
      */
@@ -433,7 +433,7 @@ export type Procedures = {
   };
   purchaseDeliveryNotes: {
     /**
-     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de suppliers.list. Para facturas usa purchaseInvoices.list.
+     * Albaranes de compra. Albaranes recibidos de proveedores, facturados o no. proveedorId: de suppliers.list; proyectoId: de projects.list. Para facturas usa purchaseInvoices.list.
      *
      * `GET /api/v1/purchase-delivery-notes`; permiso `svc.read`
      */
@@ -631,7 +631,7 @@ export type Procedures = {
   };
   dueDates: {
     /**
-     * Vencimientos. Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido. Para la evolución del saldo usa treasuryForecast.get.
+     * Vencimientos. Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido; las sumas no restan los pagos: usa tipo. clienteId: de clients.list; proveedorId: de suppliers.list; facturaId: de invoices.list. Para la evolución del saldo usa treasuryForecast.get.
      *
      * `GET /api/v1/treasury/due-dates`; permiso `svc.read`
      */

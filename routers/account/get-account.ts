@@ -6,6 +6,7 @@ import { fieldOf, flagOf, shape, textOf } from '../shared/shape.ts';
 
 const company = shape({
   nombre: textOf('a.name'),
+  cif: textOf('a.tax_id'),
   zona_horaria: textOf('a.time_zone'),
   stock_multiformato: flagOf('a.multi_format_stock'),
   emision_automatica: fieldOf<string>()(
@@ -25,6 +26,7 @@ export const getAccount = operation({
   scope: 'svc.read',
   input: {},
   output: company.schema.extend({
+    hoy: z.string().describe('Fecha de la empresa'),
     permisos: z.array(z.enum(['svc.read', 'svc.write'])),
     cuota: z.object({
       limite: z.int().describe('Llamadas por minuto de la empresa'),
@@ -32,13 +34,14 @@ export const getAccount = operation({
       reinicio: z.int().describe('Segundos hasta la próxima cuota'),
     }),
   }),
-  async handler({ db, accountId, principal: { scopes }, quota }) {
+  async handler({ db, accountId, today, principal: { scopes }, quota }) {
     const stored = await jsonRow(
       db,
       db.selectFrom('accounts as a').select(company.columns).where('a.id', '=', accountId),
       company,
     );
     return withMore(stored, {
+      hoy: today.toString(),
       permisos: [...scopes],
       cuota: { limite: quota.limit, restante: quota.remaining, reinicio: quota.resetSeconds },
     });

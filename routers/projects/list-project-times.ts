@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { WORKED_SECONDS } from '../../figures/facts.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { LONG_PAGE, optionalDates, page } from '../shared/schemas.ts';
+import { decimalOf, shape } from '../shared/shape.ts';
 import { timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
 
-const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, { total_horas: z.number() });
+const sums = shape({ total_horas: decimalOf('hours') });
+const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, sums.schema.shape);
 
 /**
  * The time entries that count for a project, by entry date: its own, and those of its tasks that have no project. Open ones
@@ -31,7 +32,10 @@ export const listProjectTimes = operation({
       sql<boolean>`(t.project_id = ${proyectoId} or t.project_id is null and t.task_id = any(${tasks}))`,
     );
     const worked = sql<number>`round(coalesce(sum(${WORKED_SECONDS}) filter (where exit_at is not null), 0) / 3600, 2)`;
-    const { hours } = await selected.select(worked.as('hours')).executeTakeFirstOrThrow();
-    return timeEntries.read(db, input, { selected, rows: withPeople(selected, timeZone) }, { total_horas: hours });
+    return timeEntries.read(db, input, {
+      selected,
+      sums: { rows: selected.select(worked.as('hours')), row: sums },
+      rows: withPeople(selected, timeZone),
+    });
   },
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
+import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
@@ -10,70 +11,91 @@ import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape
 import { balance, isPaid } from './purchase-document.ts';
 import { supplier } from './supplier.ts';
 
+const sums = shape({ suma_base: decimalOf('base'), suma_saldo: decimalOf('balance') });
 const purchaseInvoices = listOf(
   'total_facturas',
   'facturas',
   shape({
-    facturaCompraId: idOf('purchaseInvoice', 'i.id'),
-    numero: textOf('i.number'),
-    fecha: plainOf('i.date'),
+    facturaCompraId: idOf('purchaseInvoice', 'd.id'),
+    numero: textOf('d.number'),
+    fecha: plainOf('d.date'),
     proveedor: supplier,
     base_imponible: decimalOf('a.base'),
     saldo: decimalOf('balance'),
     pagada: flagOf('paid'),
-    subtipo: textOf('i.subtype'),
+    subtipo: textOf('d.subtype'),
     anulado: flagOf('annulled'),
   }),
+  sums.schema.shape,
 );
 
-/** Purchase invoices, newest first. `base_imponible` without VAT; `saldo` is what is left to pay, VAT included. PIN-01, W-02 */
+/**
+ * Purchase invoices, newest first. `base_imponible` without VAT; `saldo` is what is left to pay, VAT included. The sums are of all that
+ * are selected and were not annulled. PIN-01, W-02
+ */
 export const listPurchaseInvoices = operation({
   title: 'Facturas de compra',
   description:
-    'Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de consultar_proveedores. Para totales usa consultar_compras.',
+    'Facturas de proveedores con base, saldo pendiente y si están pagadas. proveedorId: de consultar_proveedores; proyectoId: de consultar_proyectos. Para totales usa consultar_compras.',
   rest: ['GET /purchase-invoices'],
   alias: 'consultarFacturasCompra',
   scope: 'svc.read',
+  plan: 'custom',
   input: {
     ...optionalDates(),
     proveedorId: id('supplier').optional().describe('Solo las de este proveedor'),
     pagada: z.boolean().optional().describe('true: solo pagadas; false: solo pendientes'),
     subtipo: text(100).optional().describe('Código de clasificación fiscal'),
+    proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
+    numero: text(100).optional().describe('Número exacto'),
+    busqueda: text(200).optional().describe('Texto en el número o los datos del proveedor'),
     ...page(PAGE),
   },
   output: purchaseInvoices.schema,
   async handler({ input, db, accountId }) {
-    const { fecha_inicio, fecha_fin, proveedorId, pagada, subtipo } = input;
+    const { fecha_inicio, fecha_fin, proveedorId, proyectoId, pagada, subtipo, numero, busqueda } = input;
     const amounts = vatByRate(
       'purchase_invoice_lines',
-      sql`l.account_id = ${accountId} and l.purchase_invoice_id = i.id`,
+      sql`l.account_id = ${accountId} and l.purchase_invoice_id = d.id`,
     );
-    const paid = isPaid(sql`i`);
+    const paid = isPaid(sql`d`);
+    const found = busqueda ? foundIn('purchase_invoices', accountId, busqueda) : undefined;
     const selected = db
-      .selectFrom('purchase_invoices as i')
-      .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
-      .where('i.account_id', '=', accountId)
-      .$call(when(fecha_inicio, (q, from) => q.where('i.date', '>=', from)))
-      .$call(when(fecha_fin, (q, to) => q.where('i.date', '<=', to)))
-      .$call(when(proveedorId, (q, supplierId) => q.where('i.supplier_id', '=', supplierId)))
-      .$call(when(subtipo, (q, subtype) => q.where('i.subtype', '=', subtype)))
+      .selectFrom('purchase_invoices as d')
+      .where('d.account_id', '=', accountId)
+      .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
+      .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
+      .$call(when(proveedorId, (q, supplierId) => q.where('d.supplier_id', '=', supplierId)))
+      .$call(when(subtipo, (q, subtype) => q.where('d.subtype', '=', subtype)))
       .$call(
-        when(pagada, (q, wanted) => q.where(sql<boolean>`${paid} = ${wanted}`).where('i.annulled_at', 'is', null)),
-      );
+        when(pagada, (q, asked) =>
+          q.where(sql<boolean>`(select ${paid} from ${amounts} a) = ${asked}`).where('d.annulled_at', 'is', null),
+        ),
+      )
+      .$call(when(proyectoId, (q, project) => q.where(isOfProject('purchase_invoices', accountId, project))))
+      .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
+    const lines = sql`l.account_id = ${accountId} and l.purchase_invoice_id in ${COUNTED}`;
+    const summed = sql`
+      select a.base, a.total - (select coalesce(sum(b.paid), 0) from purchase_invoices b
+        where b.account_id = ${accountId} and b.id in ${COUNTED}) as balance
+      from ${vatByRate('purchase_invoice_lines', lines, 'purchase_invoice_id')} a`;
     return purchaseInvoices.read(db, input, {
-      selected,
+      ...wanted(selected.select(['d.id', counts]), found),
+      sums: { rows: summed, row: sums },
       rows: selected
+        .innerJoinLateral(amounts.as('a'), (join) => join.onTrue())
         .innerJoin('suppliers as p', (join) =>
-          join.onRef('p.account_id', '=', 'i.account_id').onRef('p.id', '=', 'i.supplier_id'),
+          join.onRef('p.account_id', '=', 'd.account_id').onRef('p.id', '=', 'd.supplier_id'),
         )
         .select(purchaseInvoices.columns)
         .select([
-          balance(sql`i`).as('balance'),
+          balance(sql`d`).as('balance'),
           paid.as('paid'),
-          sql<boolean>`i.annulled_at is not null`.as('annulled'),
+          sql<boolean>`d.annulled_at is not null`.as('annulled'),
         ])
-        .orderBy('i.date', 'desc')
-        .orderBy('i.id', 'desc'),
+        .orderBy('d.date', 'desc')
+        .orderBy('d.id', 'desc'),
     });
   },
 });

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { linesOf, supplierParty } from '../shared/documents/sale-document.ts';
+import { DOCUMENTS } from '../shared/documents/selection.ts';
 import { decimalOf, flagOf, idOf, plainOf, type Shown, textOf } from '../shared/shape.ts';
 
 /** What a purchase document `d` of a supplier `s` says of itself, as an estimate does; `base_imponible` without VAT. EST-01, W-05 */
@@ -31,14 +32,9 @@ interface PurchaseRow {
   lines: string;
 }
 
-const LINES = {
-  purchase_delivery_notes: { lines: 'purchase_delivery_note_lines', parent: 'purchase_delivery_note_id' },
-  purchase_invoices: { lines: 'purchase_invoice_lines', parent: 'purchase_invoice_id' },
-} as const;
-
 /** A purchase document `d` with its supplier `s` and lines `l`; `more` and `from` as for `documentOf`. It has no concept of its own. */
 export const purchaseDocumentOf = <More extends object = object>(
-  table: keyof typeof LINES,
+  table: 'purchase_delivery_notes' | 'purchase_invoices',
   which: { accountId: number; id: number; line: Shown<z.ZodType, object> },
   more: RawBuilder<unknown>,
   from: RawBuilder<unknown> = sql``,
@@ -46,7 +42,7 @@ export const purchaseDocumentOf = <More extends object = object>(
   select d.id, d.number, d.date, '' as concept, d.supplier_id, d.project_id, d.annulled_at is not null as annulled,
     s.legal_name, s.tax_id, s.email, l.* ${more}
   from ${sql.table(table)} d join suppliers s on s.account_id = ${which.accountId} and s.id = d.supplier_id
-    cross join lateral ${linesOf(LINES[table], which)} l ${from}
+    cross join lateral ${linesOf(DOCUMENTS[table], which)} l ${from}
   where d.account_id = ${which.accountId} and d.id = ${which.id}`;
 
 /** Whether an invoice that was not annulled has lines of this delivery note. */

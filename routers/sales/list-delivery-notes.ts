@@ -2,13 +2,15 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
+import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page } from '../shared/schemas.ts';
-import { flagOf, idOf, shape } from '../shared/shape.ts';
+import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
 import { isInvoiced, showsInvoiced } from './invoice.ts';
 
+const sums = shape({ suma_base: decimalOf('base') });
 const deliveryNotes = listOf(
   'total_albaranes',
   'documentos',
@@ -20,9 +22,13 @@ const deliveryNotes = listOf(
     facturado: flagOf('invoiced'),
     anulado: flagOf('annulled'),
   }),
+  sums.schema.shape,
 );
 
-/** Sale delivery notes, newest first; a project's are those with it and those with a line of it. MON-01, PAG-02 */
+/**
+ * Sale delivery notes, newest first; a project's are those with it and those with a line of it. `suma_base` is of all that are selected
+ * and were not annulled. MON-01, PAG-02
+ */
 export const listDeliveryNotes = operation({
   title: 'Albaranes',
   description:
@@ -30,39 +36,36 @@ export const listDeliveryNotes = operation({
   rest: ['GET /delivery-notes'],
   alias: 'consultarAlbaranes',
   scope: 'svc.read',
+  plan: 'custom',
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
     facturado: z.boolean().optional().describe('true: solo facturados; false: solo por facturar'),
+    numero: text(100).optional().describe('Número exacto'),
+    busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
     ...page(PAGE),
   },
   output: deliveryNotes.schema,
   async handler({ input, db, accountId }) {
-    const { fecha_inicio, fecha_fin, clienteId, proyectoId, facturado } = input;
+    const { fecha_inicio, fecha_fin, clienteId, proyectoId, facturado, numero, busqueda } = input;
     const invoiced = isInvoiced(accountId, sql<number>`d.id`);
-    const notesWithLinesOf = (project: number) =>
-      db
-        .selectFrom('delivery_note_lines')
-        .select('delivery_note_id')
-        .where('account_id', '=', accountId)
-        .where('project_id', '=', project);
+    const found = busqueda ? foundIn('delivery_notes', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('delivery_notes as d')
       .where('d.account_id', '=', accountId)
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
-      .$call(
-        when(proyectoId, (q, project) =>
-          q.where((eb) => eb.or([eb('d.project_id', '=', project), eb('d.id', 'in', notesWithLinesOf(project))])),
-        ),
-      )
-      .$call(when(facturado, (q, wanted) => q.where(sql<boolean>`${invoiced} = ${wanted}`)))
+      .$call(when(proyectoId, (q, project) => q.where(isOfProject('delivery_notes', accountId, project))))
+      .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)))
+      .$call(when(facturado, (q, asked) => q.where(sql<boolean>`${invoiced} = ${asked}`)))
       // One that was annulled is not to be invoiced.
       .$if(facturado === false, (q) => q.where('d.annulled_at', 'is', null));
     return deliveryNotes.read(db, input, {
-      selected,
+      ...wanted(selected.select(['d.id', counts]), found),
+      sums: { rows: baseOf('delivery_notes', accountId), row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),

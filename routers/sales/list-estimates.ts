@@ -1,15 +1,16 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { foundIn, issuedParty } from '../shared/documents/sale-document.ts';
+import { issuedParty } from '../shared/documents/sale-document.ts';
+import { baseOf, FOUND, foundIn, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
-import { shape } from '../shared/shape.ts';
+import { decimalOf, shape } from '../shared/shape.ts';
 import { estimateHeader } from './estimate.ts';
 
-const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader), { suma_base: z.number() });
+const sums = shape({ suma_base: decimalOf('base') });
+const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader), sums.schema.shape);
 
 /** Estimates, newest first. `base_imponible` without VAT, the sum of the lines; `suma_base` of all that are selected. PAG-02, EST-01 */
 export const listEstimates = operation({
@@ -19,6 +20,7 @@ export const listEstimates = operation({
   rest: ['GET /estimates'],
   alias: 'consultarPresupuestos',
   scope: 'svc.read',
+  plan: 'custom',
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
@@ -32,6 +34,7 @@ export const listEstimates = operation({
     const lines = sql<{ base: number; line_count: number }>`(
       select coalesce(sum(l.amount), 0) as base, count(*) as line_count from estimate_lines l
       where l.account_id = ${accountId} and l.estimate_id = d.id)`;
+    const found = busqueda ? foundIn('estimates', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('estimates as d')
       .where('d.account_id', '=', accountId)
@@ -39,15 +42,10 @@ export const listEstimates = operation({
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
-      .$call(when(busqueda, (q, wanted) => q.where('d.id', 'in', foundIn('estimates', accountId, wanted))));
-    const sum = db
-      .selectFrom('estimate_lines as l')
-      .select(sql<number>`coalesce(sum(l.amount), 0)`.as('suma_base'))
-      .where('l.account_id', '=', accountId)
-      .where('l.estimate_id', 'in', selected.select('d.id'))
-      .executeTakeFirstOrThrow();
-    const page = {
-      selected,
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
+    return estimates.read(db, input, {
+      ...wanted(selected.select(['d.id', sql<boolean>`true`.as('counts')]), found),
+      sums: { rows: baseOf('estimates', accountId), row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),
@@ -58,7 +56,6 @@ export const listEstimates = operation({
         .select(['l.base', 'l.line_count'])
         .orderBy('d.date', 'desc')
         .orderBy('d.id', 'desc'),
-    };
-    return estimates.read(db, input, page, sum);
+    });
   },
 });

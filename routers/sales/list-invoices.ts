@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { documentHeader, foundIn, issuedParty } from '../shared/documents/sale-document.ts';
+import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
+import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
+import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
@@ -9,6 +11,11 @@ import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { arrayOf, decimalOf, flagOf, idOf, objectOf, shape } from '../shared/shape.ts';
 import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
 
+const sums = shape({
+  suma_base: decimalOf('base'),
+  suma_con_iva: decimalOf('total'),
+  suma_saldo: decimalOf('balance'),
+});
 const invoices = listOf(
   'total_facturas',
   'facturas',
@@ -21,31 +28,36 @@ const invoices = listOf(
     rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
     rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   }),
+  sums.schema.shape,
 );
 
 /**
  * Invoices, newest first. `base_imponible` without VAT, `total_con_iva` with it; `saldo` is what is left to collect of that,
- * and `pagada` says that nothing is. MON-01, PAG-02
+ * and `pagada` says that nothing is. The sums are of all that are selected and were not annulled. MON-01, PAG-02
  */
 export const listInvoices = operation({
   title: 'Facturas',
   description:
-    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, obtener_factura con su facturaId. clienteId: de consultar_clientes.',
+    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, obtener_factura con su facturaId. clienteId: de consultar_clientes; proyectoId: de consultar_proyectos.',
   rest: ['GET /invoices'],
   alias: 'consultarFacturas',
   scope: 'svc.read',
+  plan: 'custom',
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo las de este cliente'),
+    proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
     pagada: z.boolean().optional().describe('true: solo pagadas; false: solo pendientes'),
+    numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
     ...page(PAGE),
   },
   output: invoices.schema,
   async handler({ input, db, accountId }) {
-    const { fecha_inicio, fecha_fin, clienteId, pagada, busqueda } = input;
+    const { fecha_inicio, fecha_fin, clienteId, proyectoId, pagada, numero, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
     const { rectifies, rectifiedBy } = rectifications(accountId);
+    const found = busqueda ? foundIn('invoices', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
@@ -53,9 +65,17 @@ export const listInvoices = operation({
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
       .$call(when(pagada, (q, paid) => q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${paid}`)))
-      .$call(when(busqueda, (q, wanted) => q.where('d.id', 'in', foundIn('invoices', accountId, wanted))));
+      .$call(when(proyectoId, (q, project) => q.where(isOfProject('invoices', accountId, project))))
+      .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
+      .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
+    const lines = sql`l.account_id = ${accountId} and l.invoice_id in ${COUNTED}`;
+    const summed = sql`
+      select a.base, a.total, a.total - (select coalesce(sum(v.paid), 0) from invoice_due_dates v
+        where v.account_id = ${accountId} and v.invoice_id in ${COUNTED}) as balance
+      from ${vatByRate('invoice_lines', lines, 'invoice_id')} a`;
     return invoices.read(db, input, {
-      selected,
+      ...wanted(selected.select(['d.id', counts]), found),
+      sums: { rows: summed, row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>
           join.onRef('c.account_id', '=', 'd.account_id').onRef('c.id', '=', 'd.client_id'),

@@ -26,10 +26,8 @@ import type { Field, Shown } from './shape.ts';
  */
 export async function jsonPage<Schema extends z.ZodType, Row extends object>(
   db: Db,
-  query: {
-    before?: Expression<unknown>;
+  query: Around & {
     total: Expression<unknown>;
-    sums?: { rows: Expression<unknown>; row: Shown<z.ZodType, object> };
     rows: Expression<NoInfer<Row>>;
     row: Shown<Schema, Row>;
     bytes?: Expression<unknown>;
@@ -49,6 +47,12 @@ export async function jsonPage<Schema extends z.ZodType, Row extends object>(
   const [{ total: counted, sums: sum, page } = { total: 0, sums: null, page: '' }] = found;
   if (page === null) throw new AnswerTooLong();
   return { total: counted, sums: sum === null ? undefined : new JsonText(sum), rows: new JsonText(`[${page}]`) };
+}
+
+/** What a page may stand on, and stand under. */
+interface Around {
+  before?: Expression<unknown> | undefined;
+  sums?: { rows: Expression<unknown>; row: Shown<z.ZodType, object> } | undefined;
 }
 
 interface Found<Row> {
@@ -109,8 +113,8 @@ type Counted<Tables, Table extends keyof Tables> =
 
 /**
  * The paged list that an operation answers: `schema` of the whole answer (PAG-02), under the heading where it has one; `read` for
- * the page that an input asks for: of the records `selected` (or `total`, their number) those that `rows` shows, in its order; `answer` for
- * a page that was read otherwise.
+ * the page that an input asks for: of the records `selected` (or `total`, their number) those that `rows` shows, in its order, under
+ * their `sums` or what is `headed`; `answer` for a page that was read otherwise.
  */
 export function listOf<
   const Total extends string,
@@ -136,16 +140,18 @@ export function listOf<
     async read<Tables, Table extends keyof Tables>(
       db: Db,
       input: Page,
-      query: Counted<Tables, Table> & { rows: Ordered<NoInfer<Row>> },
-      headed?: Headed | Promise<Headed>,
+      query: Counted<Tables, Table> & { rows: Ordered<NoInfer<Row>> } & Around,
+      headed?: Headed,
     ) {
-      const page = jsonPage(db, {
+      const { before, sums } = query;
+      const found = await jsonPage(db, {
+        before,
         total: query.total ?? query.selected.select((eb) => eb.fn.countAll().as('total')),
+        sums,
         rows: query.rows.limit(limit(input)).offset(offset(input)),
         row,
       });
-      const [found, heading] = await Promise.all([page, headed]);
-      return answer(input, found, heading);
+      return answer(input, found, headed);
     },
   };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { countsToPay } from '../shared/documents/due-dates.ts';
 import { party, supplierParty } from '../shared/documents/sale-document.ts';
+import { id } from '../shared/id.ts';
 import { jsonPage, listOf } from '../shared/pages.ts';
 import { limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, flagOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -32,6 +33,7 @@ const payment = shape({
   tercero: supplierParty,
 });
 
+const sums = shape({ suma_importe: decimalOf('amount'), suma_pendiente: decimalOf('pending') });
 const dueDates = listOf(
   'total_vencimientos',
   'vencimientos',
@@ -39,55 +41,84 @@ const dueDates = listOf(
     cobro: collection,
     pago: payment,
   }),
+  sums.schema.shape,
 );
 
 /**
  * Due dates, the soonest first: a list of what to do, unlike documents. Amounts with VAT. `pendiente` is what is left of
  * `importe`, negative where money has to go back (a credit note); `vencido` when something is left to collect or pay and
- * the date is before the company's today. PAG-02, DATE-02
+ * the date is before the company's today. The sums are of all that are selected, collections and payments alike. PAG-02, DATE-02
  */
 export const listDueDates = operation({
   title: 'Vencimientos',
   description:
-    'Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido. Para la evolución del saldo usa consultar_prevision_tesoreria.',
+    'Vencimientos de facturas de venta (cobro) y de compra (pago), del más próximo al más lejano, con lo que queda pendiente, IVA incluido; las sumas no restan los pagos: usa tipo. clienteId: de consultar_clientes; proveedorId: de consultar_proveedores; facturaId: de consultar_facturas. Para la evolución del saldo usa consultar_prevision_tesoreria.',
   rest: ['GET /treasury/due-dates'],
   alias: 'consultarVencimientos',
   scope: 'svc.read',
+  plan: 'custom',
   input: {
     ...optionalDates(),
     tipo: z.enum(['cobro', 'pago']).optional().describe('Solo cobros o solo pagos'),
     pendiente: z.boolean().optional().describe('true: solo con algo pendiente; false: solo saldados'),
+    vencidos: z.boolean().optional().describe('true: solo vencidos; false: los demás'),
+    clienteId: id('client').optional().describe('Solo cobros de este cliente'),
+    proveedorId: id('supplier').optional().describe('Solo pagos a este proveedor'),
+    facturaId: id('invoice').optional().describe('Solo cobros de esta factura'),
     ...page(PAGE),
   },
   output: dueDates.schema,
   async handler({ input, db, accountId, today }) {
-    const { fecha_inicio, fecha_fin, tipo, pendiente } = input;
-    const wanted = sql.join(
-      [
-        sql`account_id = ${accountId}`,
-        ...(fecha_inicio === undefined ? [] : [sql`date >= ${fecha_inicio}::date`]),
-        ...(fecha_fin === undefined ? [] : [sql`date <= ${fecha_fin}::date`]),
-        ...(pendiente === undefined ? [] : [sql`(amount <> paid) = ${pendiente}`]),
-      ],
-      sql` and `,
-    );
+    const { fecha_inicio, fecha_fin, tipo, pendiente, vencidos, clienteId, proveedorId, facturaId } = input;
+    const overdue = sql`(amount > paid and date < ${today.toString()}::date)`;
+    const all = [
+      sql`account_id = ${accountId}`,
+      ...(fecha_inicio === undefined ? [] : [sql`date >= ${fecha_inicio}::date`]),
+      ...(fecha_fin === undefined ? [] : [sql`date <= ${fecha_fin}::date`]),
+      ...(pendiente === undefined ? [] : [sql`(amount <> paid) = ${pendiente}`]),
+      ...(vencidos === undefined ? [] : [vencidos ? overdue : sql`not ${overdue}`]),
+    ];
+    const toCollect = [
+      ...all,
+      ...(proveedorId === undefined ? [] : [sql`false`]),
+      ...(facturaId === undefined ? [] : [sql`invoice_id = ${facturaId}`]),
+      ...(clienteId === undefined
+        ? []
+        : [sql`invoice_id in (select id from invoices where account_id = ${accountId} and client_id = ${clienteId})`]),
+    ];
+    const toPay = [
+      ...all,
+      countsToPay(accountId),
+      ...(clienteId === undefined && facturaId === undefined ? [] : [sql`false`]),
+      ...(proveedorId === undefined
+        ? []
+        : [
+            sql`purchase_invoice_id in (
+              select id from purchase_invoices where account_id = ${accountId} and supplier_id = ${proveedorId})`,
+          ]),
+    ];
     const kinds = {
       cobro: sql`select 'cobro' as kind, id, date, amount, paid, invoice_id as document_id
-        from invoice_due_dates where ${wanted}`,
+        from invoice_due_dates where ${sql.join(toCollect, sql` and `)}`,
       pago: sql`select 'pago' as kind, id, date, amount, paid, purchase_invoice_id as document_id
-        from purchase_invoice_due_dates v where ${wanted} and ${countsToPay(accountId)}`,
+        from purchase_invoice_due_dates v where ${sql.join(toPay, sql` and `)}`,
     };
     const selected = tipo ? kinds[tipo] : sql`${kinds.cobro} union all ${kinds.pago}`;
     // Ids of the two kinds are numbered apart: the kind makes the order total.
     const found = await jsonPage(db, {
-      total: sql`select count(*) from (${selected}) d`,
+      before: sql`with due as materialized (${selected})`,
+      total: sql`select count(*) from due`,
+      sums: {
+        rows: sql`select coalesce(sum(amount), 0) as amount, coalesce(sum(amount - paid), 0) as pending from due`,
+        row: sums,
+      },
       rows: sql<typeof dueDates.row.needs>`
         select d.kind, d.id, d.date, d.amount, d.amount - d.paid as pending,
           d.amount > d.paid and d.date < ${today.toString()}::date as overdue, d.document_id,
           coalesce(i.number, b.number) as number, c.id as client_id, s.id as supplier_id,
           coalesce(c.legal_name, s.legal_name) as legal_name, coalesce(c.tax_id, s.tax_id) as tax_id,
           coalesce(c.email, s.email) as email
-        from (select * from (${selected}) due order by date, id, kind
+        from (select * from due order by date, id, kind
           limit ${limit(input)} offset ${offset(input)}) d
         left join invoices i on d.kind = 'cobro' and i.account_id = ${accountId} and i.id = d.document_id
         left join clients c on c.account_id = ${accountId} and c.id = i.client_id

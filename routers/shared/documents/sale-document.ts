@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { partyOf } from '../../../entities/sales.ts';
 import { badField } from '../../../platform/errors.ts';
 import type { Kind } from '../../../platform/ids.ts';
-import { containing } from '../../../platform/text.ts';
 import { id } from '../id.ts';
 import { isoDate, text } from '../schemas.ts';
 import { decimalOf, fieldOf, idOf, plainOf, type Shown, textOf } from '../shape.ts';
+import { DOCUMENTS } from './selection.ts';
 
 /** `pedido`: what a caller says of a new document beside its client and lines. DLV-07 */
 export const saleOrder = z.object({
@@ -97,19 +97,6 @@ export const fromDeliveryNote = fieldOf<boolean>()(
   (column) => `${column}::int::text`,
 );
 
-/**
- * The documents of a table that a text is found in, by their own texts or their client's: each by an index of its own, which
- * the two conditions in one could not use.
- */
-export function foundIn(table: 'invoices' | 'estimates', accountId: number, wanted: string) {
-  const pattern = containing(wanted);
-  return sql<number>`(
-    select id from ${sql.table(table)} where account_id = ${accountId} and search like ${pattern}
-    union
-    select s.id from ${sql.table(table)} s where s.account_id = ${accountId} and s.client_id in (
-      select id from clients where account_id = ${accountId} and search like ${pattern}))`;
-}
-
 /** SQL for one row with what a document's lines `l` add up to, how many they are and their text, in their order. */
 export const linesOf = (
   { lines, parent }: { lines: string; parent: string },
@@ -118,12 +105,6 @@ export const linesOf = (
   select coalesce(sum(l.amount), 0) as base, count(*) as line_count,
     '[' || coalesce(string_agg(${line.json('l')}, ',' order by l.position), '') || ']' as lines
   from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = ${id})`;
-
-const LINES = {
-  estimates: { lines: 'estimate_lines', parent: 'estimate_id' },
-  delivery_notes: { lines: 'delivery_note_lines', parent: 'delivery_note_id' },
-  invoices: { lines: 'invoice_lines', parent: 'invoice_id' },
-} as const;
 
 interface DocumentRow {
   id: number;
@@ -144,7 +125,7 @@ interface DocumentRow {
  * with a comma; `from`: SQL for what they are taken from, which begins with a join.
  */
 export const documentOf = <More extends object = object>(
-  table: keyof typeof LINES,
+  table: 'estimates' | 'delivery_notes' | 'invoices',
   { accountId, id, line }: { accountId: number; id: number; line: Shown<z.ZodType, object> },
   more: RawBuilder<unknown> = sql``,
   from: RawBuilder<unknown> = sql``,
@@ -152,6 +133,6 @@ export const documentOf = <More extends object = object>(
   return sql<DocumentRow & More>`
     select d.id, d.number, d.date, d.concept, d.client_id, ${sql.join(issuedParty)}, l.* ${more}
     from ${sql.table(table)} d join clients c on c.account_id = ${accountId} and c.id = d.client_id
-      cross join lateral ${linesOf(LINES[table], { accountId, id, line })} l ${from}
+      cross join lateral ${linesOf(DOCUMENTS[table], { accountId, id, line })} l ${from}
     where d.account_id = ${accountId} and d.id = ${id}`;
 };

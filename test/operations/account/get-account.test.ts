@@ -6,12 +6,13 @@ const server = await startServer({ clock });
 afterAll(() => server.stop());
 
 test('[TEN-01] the company of the key, and what the key may do', async () => {
-  const cuenta = { nombre: 'Acme, S.L.', zona_horaria: 'Atlantic/Canary', stock_multiformato: true };
+  const cuenta = { nombre: 'Acme, S.L.', cif: 'B12345674', zona_horaria: 'Atlantic/Canary', stock_multiformato: true };
   const acme = await server.company([], { cuenta });
   const { status, body } = await acme.get('/account');
   expect(status).toBe(200);
   expect(body.data).toEqual({
     ...cuenta,
+    hoy: '2026-05-10',
     emision_automatica: false,
     permisos: ['svc.read', 'svc.write'],
     cuota: { limite: 1200, restante: 1199, reinicio: 45 },
@@ -19,10 +20,20 @@ test('[TEN-01] the company of the key, and what the key may do', async () => {
   const other = await server.company([], { readOnly: true });
   expect((await other.get('/account')).body.data).toMatchObject({
     nombre: 'Prueba',
+    cif: '',
     zona_horaria: 'Europe/Madrid',
     stock_multiformato: false,
     permisos: ['svc.read'],
   });
+});
+
+test('[DATE-02] today is the company’s, which may not be the one of another', async () => {
+  const today = async (zona_horaria: string) => {
+    const acme = await server.company([], { cuenta: { zona_horaria } });
+    return (await acme.get('/account')).body.data.hoy;
+  };
+  expect(await today('Pacific/Kiritimati')).toBe('2026-05-11');
+  expect(await today('Pacific/Niue')).toBe('2026-05-09');
 });
 
 test('[ISS-01] whether renewals are issued by themselves is off until the company says so', async () => {

@@ -84,6 +84,56 @@ test('[PIN-01] dates, supplier, paid and subtype filter', async () => {
   expect([numbers(page), page.data.total_facturas, page.data.num_paginas]).toEqual([['L-1'], 4, 2]);
 });
 
+const PURCHASES = [
+  { path: '/purchase-invoices', coleccion: 'facturas_compra', rows: 'facturas', more: { suma_saldo: 1.21 } },
+  { path: '/purchase-delivery-notes', coleccion: 'albaranes_compra', rows: 'documentos', more: {} },
+];
+
+test.each(PURCHASES)('$path by number, project and text', async ({ path, coleccion, rows, more }) => {
+  const record = (numero: string, proveedor: string, fields: object = {}): FileRecord => ({
+    coleccion,
+    ref: numero,
+    numero,
+    fecha: '2026-01-10',
+    proveedor,
+    lineas: [line(1)],
+    ...fields,
+  });
+  const annulled = { anulado_el: '2026-03-05 10:00:00', motivo_anulacion: 'Error' };
+  const acme = await server.company([
+    ...records.slice(0, 2),
+    { coleccion: 'proyectos', ref: 'nave', id: 21, numero: '1', descripcion: 'Nave' },
+    { coleccion: 'proyectos', ref: 'patio', id: 22, numero: '2', descripcion: 'Patio' },
+    record('Ñ-1', 'luz', { proyecto: 'nave' }),
+    record('Ñ-12', 'agua', { lineas: [line(2, { proyecto: 'nave' }), line(3, { proyecto: 'patio' })] }),
+    record('X', 'agua', annulled),
+  ]);
+  const list = async (query: object) => (await acme.get(path, { ...query })).body.data;
+  const found = async (query: object) =>
+    (await list(query))[rows].map(({ numero }: { numero: string }) => numero).toSorted();
+  expect(await found({ numero: 'Ñ-1' })).toEqual(['Ñ-1']);
+  expect(await found({ numero: 'ñ-1' })).toEqual([]);
+  expect(await found({ busqueda: 'n-1' })).toEqual(['Ñ-1', 'Ñ-12']);
+  expect(await found({ busqueda: 'LUZ SA' })).toEqual(['Ñ-1']);
+  expect(await found({ busqueda: 'agua', proyectoId: 22 })).toEqual(['Ñ-12']);
+  expect(await found({ proyectoId: 21 })).toEqual(['Ñ-1', 'Ñ-12']);
+  // [W-02] What was annulled is in the list alone, and the sums are of the whole selection.
+  expect(await list({ por_pagina: 1, pagina: 9 })).toMatchObject({ suma_base: 6, [rows]: [] });
+  expect(await list({ numero: 'Ñ-1' })).toMatchObject({ suma_base: 1, ...more });
+  expect(await list({ numero: 'X' })).toMatchObject({ suma_base: 0, [rows]: [{ anulado: true, base_imponible: 1 }] });
+  expect((await acme.get(path, { busqueda: 'x'.repeat(201) })).body.data).toMatchObject([{ campo: 'busqueda' }]);
+  const other = await server.company();
+  expect((await other.get(path, { proyectoId: 21 })).status).toBe(404);
+});
+
+test('[PIN-01] the sums of purchase invoices are what these say, VAT rounded in each', async () => {
+  const acme = await server.company(records);
+  const list = async (query: object) => (await acme.get('/purchase-invoices', { ...query })).body.data;
+  expect(await list({})).toMatchObject({ suma_base: 345.07, suma_saldo: -6.03 });
+  expect(await list({ pagada: false })).toMatchObject({ suma_base: 15.02, suma_saldo: 18.17 });
+  expect(await list({ numero: 'nada' })).toMatchObject({ suma_base: 0, suma_saldo: 0 });
+});
+
 test('[PDN-01] purchase delivery notes: inclusive dates, supplier, base from lines', async () => {
   const received = (ref: string, fecha: string, proveedor: string, more: object = {}): FileRecord => ({
     coleccion: 'albaranes_compra',

@@ -68,6 +68,7 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
   };
   const { proyectoId } = (await acme.get('/projects', { busqueda: 'nave' })).body.data.proyectos[0];
   expect(body.data).toEqual({
+    suma_base: 67.1,
     total_albaranes: 1,
     pagina: 1,
     por_pagina: 100,
@@ -139,6 +140,31 @@ test('by client, by project of the note or of a line, and by whether they are in
   expect(await list({ facturado: false })).toEqual(['', 'A-14', 'A-13', 'A-12']);
   expect(await list({ facturado: false, proyectoId: 21 })).toEqual(['A-14']);
   expect((await acme.get('/delivery-notes', { facturado: 'x' })).body.data).toMatchObject([{ campo: 'facturado' }]);
+});
+
+test('by its exact number, and by text in the number, the concept or the client, however it is written', async () => {
+  const acme = await server.company([...records, note(16, '2026-03-02', { numero: 'A-1', concepto: 'Baño  Ñandú' })]);
+  const list = async (query: object) => numbers((await acme.get('/delivery-notes', { ...query })).body);
+  expect(await list({ numero: 'A-1' })).toEqual(['A-1']);
+  expect(await list({ numero: 'a-1' })).toEqual([]);
+  expect(await list({ busqueda: 'a-1' })).toEqual(['A-1', 'A-14', 'A-13', 'A-12', 'A-11']);
+  expect(await list({ busqueda: 'BANO nandu' })).toEqual(['A-1']);
+  expect(await list({ busqueda: 'zoe' })).toEqual(['A-12']);
+  expect(await list({ busqueda: 'cafe nilo', proyectoId: 21 })).toEqual(['A-14', 'A-11']);
+  expect(await list({ busqueda: '%' })).toEqual([]);
+});
+
+test('[W-02] the sum is of the whole selection, whatever the page; what was annulled is only in the list', async () => {
+  const annulled = { anulado_el: '2026-03-05 10:00:00', motivo_anulacion: 'Error' };
+  const acme = await server.company([...records, note(16, '2026-03-02', annulled)]);
+  const list = async (query: object) => (await acme.get('/delivery-notes', { ...query })).body.data;
+  expect(await list({ por_pagina: 1, pagina: 9 })).toMatchObject({
+    suma_base: 79.38,
+    total_albaranes: 6,
+    documentos: [],
+  });
+  expect(await list({ proyectoId: 21, facturado: false })).toMatchObject({ suma_base: 10.05 });
+  expect(await list({ numero: 'A-16' })).toMatchObject({ suma_base: 0, documentos: [{ base_imponible: 3.35 }] });
 });
 
 test('[TEN-01] another company’s note, client and project are not found', async () => {

@@ -46,6 +46,9 @@ test('[MON-01] base without VAT; total with it, rounded by rate; balance and pai
   const { status, body } = await acme.get('/invoices', { busqueda: 'bano' });
   expect(status).toBe(200);
   expect(body.data).toEqual({
+    suma_base: 100.15,
+    suma_con_iva: 110.18,
+    suma_saldo: 50,
     total_facturas: 1,
     pagina: 1,
     por_pagina: 100,
@@ -100,6 +103,54 @@ test('by client, by what is paid, and by text in the number, the concept or the 
   expect(await list({ busqueda: '%' })).toEqual([]);
 });
 
+test('by its exact number, and by project of the invoice or of a line', async () => {
+  const acme = await server.company([
+    ...records,
+    { coleccion: 'proyectos', ref: 'nave', id: 21, numero: '1', descripcion: 'Nave' },
+    { coleccion: 'proyectos', ref: 'patio', id: 22, numero: '2', descripcion: 'Patio' },
+    bill(16, '2026-03-02', [line(1)], { proyecto: 'nave' }),
+    bill(17, '2026-03-02', [line(2, { proyecto: 'nave' }), line(3, { proyecto: 'patio' })], { numero: 'F-1' }),
+  ]);
+  const list = async (query: object) => numbers((await acme.get('/invoices', { ...query })).body);
+  expect(await list({ numero: 'F-1' })).toEqual(['F-1']);
+  expect(await list({ numero: 'f-1' })).toEqual([]);
+  expect(await list({ proyectoId: 21 })).toEqual(['F-1', 'F-16']);
+  expect(await list({ proyectoId: 22 })).toEqual(['F-1']);
+  expect(await list({ proyectoId: 21, busqueda: 'f-16' })).toEqual(['F-16']);
+});
+
+test('[MON-01] the sums are of the whole selection, whatever the page, as its invoices say', async () => {
+  const acme = await server.company(records);
+  const list = async (query: object) => (await acme.get('/invoices', { ...query })).body.data;
+  const all = { suma_base: 110.15, suma_con_iva: 122.28, suma_saldo: 20 };
+  expect(await list({})).toMatchObject(all);
+  expect(await list({ por_pagina: 1, pagina: 9 })).toMatchObject({ ...all, total_facturas: 5, facturas: [] });
+  expect(await list({ pagada: false })).toMatchObject({ suma_base: 100.15, suma_con_iva: 110.18, suma_saldo: 50 });
+  expect(await list({ pagada: true, clienteId: 1 })).toMatchObject({ suma_base: 0, suma_con_iva: 0, suma_saldo: -30 });
+  expect(await list({ busqueda: 'zoe' })).toMatchObject({ suma_base: 10, suma_con_iva: 12.1, suma_saldo: 0 });
+  expect(await list({ numero: 'nada' })).toMatchObject({ suma_base: 0, suma_con_iva: 0, suma_saldo: 0 });
+  // VAT is rounded in each invoice: one rate of both together would be 0.01 more.
+  const cents = await server.company([
+    ...records.slice(0, 2),
+    bill(18, '2026-03-03', [line(0.02)]),
+    bill(19, '2026-03-03', [line(0.02)]),
+  ]);
+  expect((await cents.get('/invoices')).body.data).toMatchObject({ suma_base: 0.04, suma_con_iva: 0.04 });
+});
+
+test('[W-02] what was annulled is in the list and not in its sums', async () => {
+  const acme = await server.company([
+    ...records,
+    bill(20, '2026-03-04', [line(7)], { anulado_el: '2026-03-05 10:00:00', motivo_anulacion: 'Error' }),
+  ]);
+  expect((await acme.get('/invoices', { fecha_inicio: '2026-03-01' })).body.data).toMatchObject({
+    total_facturas: 2,
+    suma_base: 0,
+    suma_con_iva: 0,
+    suma_saldo: 0,
+  });
+});
+
 test('a changed invoice is found by what it says now', async () => {
   const acme = await server.company(records);
   await acme.load([bill(12, '2026-02-01', [line(10)], { concepto: 'Pérgola' })]);
@@ -126,4 +177,6 @@ test('[TEN-01] another company has invoices of its own, and the client is not fo
   for (const clienteId of [contraparte.clienteId, 1]) {
     expect((await other.get('/invoices', { clienteId })).status).toBe(404);
   }
+  expect((await other.get('/invoices', { proyectoId: 21 })).status).toBe(404);
+  expect((await other.get('/invoices')).body.data).toMatchObject({ suma_base: 0, suma_con_iva: 0, suma_saldo: 0 });
 });

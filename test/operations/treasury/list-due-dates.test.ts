@@ -59,6 +59,8 @@ test('what is to collect and to pay, the soonest first, with what is left of eac
   const venta = { tipo: 'factura', id, numero: 'V-1' };
   const compra = { tipo: 'factura_compra', id, numero: 'C-1' };
   expect(body.data).toEqual({
+    suma_importe: 121,
+    suma_pendiente: 79.8,
     total_vencimientos: 5,
     pagina: 1,
     por_pagina: 100,
@@ -129,6 +131,46 @@ test('[DATE-01] filters: dates of the due date with both ends, kind, and whether
   ] as const) {
     const { status, body } = await acme.get(url, query);
     expect([status, body.data]).toMatchObject([400, [{ campo }]]);
+  }
+});
+
+test('by party, by sale invoice and by what is overdue, with the sums of the whole selection', async () => {
+  const acme = await server.company([
+    ...parties,
+    { coleccion: 'clientes', ref: 'otro', id: 3, nombre_fiscal: 'Otro' },
+    { coleccion: 'proveedores', ref: 'mas', id: 4, nombre_fiscal: 'Otro' },
+    sale('V-1', [
+      { fecha: '2026-05-01', importe: 10, cobrado: 4.5 },
+      { fecha: '2026-05-10', importe: 11 },
+    ]),
+    sale('V-2', [{ fecha: '2026-05-02', importe: 12, cobrado: 12 }]),
+    sale('V-3', [{ fecha: '2026-05-03', importe: 13 }], { cliente: 'otro' }),
+    purchase('C-1', [{ fecha: '2026-05-04', importe: 14 }]),
+    { ...purchase('C-2', [{ fecha: '2026-05-05', importe: 15 }]), proveedor: 'mas' },
+  ]);
+  const list = async (query: object) => {
+    const { data } = (await acme.get(url, { ...query })).body;
+    const amounts = data.vencimientos.map(({ importe }: { importe: number }) => importe);
+    return [amounts, data.suma_importe, data.suma_pendiente];
+  };
+  expect(await list({})).toEqual([[10, 12, 13, 14, 15, 11], 75, 58.5]);
+  expect(await list({ pagina: 3, por_pagina: 3 })).toEqual([[], 75, 58.5]);
+  expect(await list({ clienteId: 1 })).toEqual([[10, 12, 11], 33, 16.5]);
+  expect(await list({ clienteId: 3 })).toEqual([[13], 13, 13]);
+  expect(await list({ proveedorId: 2 })).toEqual([[14], 14, 14]);
+  expect(await list({ clienteId: 1, proveedorId: 2 })).toEqual([[], 0, 0]);
+  expect(await list({ clienteId: 1, tipo: 'pago' })).toEqual([[], 0, 0]);
+  const { facturaId } = (await acme.get('/invoices', { numero: 'V-1' })).body.data.facturas[0];
+  expect(await list({ facturaId })).toEqual([[10, 11], 21, 16.5]);
+  expect(await list({ facturaId, clienteId: 3 })).toEqual([[], 0, 0]);
+  expect(await list({ facturaId, vencidos: true })).toEqual([[10], 10, 5.5]);
+  expect(await list({ vencidos: true, tipo: 'cobro' })).toEqual([[10, 13], 23, 18.5]);
+  // Due today is not overdue, nor what is collected.
+  expect(await list({ vencidos: false })).toEqual([[12, 11], 23, 11]);
+  expect((await acme.get(url, { vencidos: 'si' })).body.data).toMatchObject([{ campo: 'vencidos' }]);
+  const other = await server.company();
+  for (const query of [{ clienteId: 1 }, { proveedorId: 2 }, { facturaId }]) {
+    expect((await other.get(url, query)).status).toBe(404);
   }
 });
 

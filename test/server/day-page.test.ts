@@ -133,7 +133,7 @@ const ASSISTANT: ((call: Call) => Promise<unknown>)[] = [
     const { proyectos } = await call('consultar_proyectos', { busqueda: 'vestuarios' });
     await call('desglosar_proyecto', { proyectoId: proyectos[0].proyectoId });
   },
-  (call) => call('consultar_vencimientos', { tipo: 'cobro', pendiente: true, fecha_fin: TODAY }),
+  (call) => call('consultar_vencimientos', { tipo: 'cobro', vencidos: true }),
   (call) => call('consultar_ausencias', { fecha_inicio: TODAY, fecha_fin: TODAY }),
   async (call) => {
     await call('consultar_ventas', yearTo(NOW));

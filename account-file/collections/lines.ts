@@ -40,18 +40,16 @@ export function annulmentSaysWhy(
 
 const ownProject = optionalReference(projects, 'project_id');
 /**
- * The line's project. The column also holds the document's project, so that economics need only lines; the file has only a
- * line's own. PRJ-01
+ * The line's project. The column also holds the document's project, so that economics need only lines; the file has it where it is
+ * another. PRJ-01, W-07
  */
 const project: Field<string | null> = {
   ...ownProject,
   write(value, row, writing, name) {
-    const shared = writing.parent?.project_id ?? null;
-    if (shared === null) ownProject.write(value, row, writing, name);
-    else if (value !== null) writing.wrong(name, 'el documento ya tiene proyecto, y es el de todas sus líneas');
-    else row.project_id = shared;
+    if (value === null) row.project_id = writing.parent?.project_id ?? null;
+    else ownProject.write(value, row, writing, name);
   },
-  read: (row, { parent }) => (parent?.project_id == null ? row.project_id : null),
+  read: (row, { parent }) => (row.project_id === parent?.project_id ? null : row.project_id),
 };
 
 const LINE = {

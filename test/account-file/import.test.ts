@@ -457,7 +457,7 @@ describe('articles', () => {
 });
 
 describe('documents', () => {
-  test('a line holds the project of its document, or else its own', async () => {
+  test('[W-07] a line holds its own project, or else that of its document, and the export has what is its own', async () => {
     const acme = await companies.company();
     const project = (ref: string) => ({ coleccion: 'proyectos', ref, numero: ref, descripcion: ref });
     const own = { ...line, proyecto: 'q' };
@@ -466,9 +466,10 @@ describe('documents', () => {
     expect((await acme.rows('delivery_note_lines')).map(({ project_id }) => project_id)).toEqual([p, q]);
     await acme.import([note('a', { proyecto: 'q' }), note('b')]);
     expect((await acme.rows('delivery_note_lines')).map(({ project_id }) => project_id)).toEqual([q, null]);
-    expect(await acme.problems([note('a', { proyecto: 'p', lineas: [own] })])).toMatchObject([
-      { campo: 'lineas[0].proyecto', mensaje: 'el documento ya tiene proyecto, y es el de todas sus líneas' },
-    ]);
+    await acme.import([note('a', { proyecto: 'p', lineas: [own, line, { ...line, proyecto: 'p' }] }), note('b')]);
+    expect((await acme.rows('delivery_note_lines')).map(({ project_id }) => project_id)).toEqual([q, null, p, p]);
+    const [exported] = await acme.exported('albaranes');
+    expect(exported?.lineas).toMatchObject([{ proyecto: 'q' }, { proyecto: null }, { proyecto: null }]);
   });
 
   test('numbers given later go on after the imported ones', async () => {

@@ -282,6 +282,7 @@ describe('the page', () => {
       catalogue: { es: ['productos', 'existencias'], en: ['products', 'stock'] },
       clients: { es: ['Clientes'], en: ['Clients'] },
       crm: { es: ['CRM'], en: ['CRM'] },
+      estimates: { es: ['presupuestos'], en: ['estimates'] },
       projects: { es: ['proyectos'], en: ['projects'] },
       purchases: { es: ['compras', 'proveedores'], en: ['purchases', 'suppliers'] },
       recurring: { es: ['servicios recurrentes'], en: ['recurring services'] },

@@ -1322,6 +1322,7 @@ export interface DeliveryNotesGetOutput {
   proyectoId: string | null;
   facturado: boolean;
   anulado: boolean;
+  motivo_anulacion: string;
   num_lineas: number;
   lineas: Array<{
     lineaId: string;
@@ -1524,6 +1525,7 @@ export interface InvoicesGetOutput {
     id: string;
     numero: string;
   }>;
+  motivo_rectificacion: string;
   rectifica: {
     tipo: 'factura';
     id: string;
@@ -2158,6 +2160,7 @@ export interface PurchaseInvoicesGetOutput {
   base_imponible: number;
   proyectoId: string | null;
   anulado: boolean;
+  motivo_anulacion: string;
   subtipo: string;
   total_con_iva: number;
   saldo: number;
@@ -2346,6 +2349,7 @@ export interface PurchaseDeliveryNotesGetOutput {
   base_imponible: number;
   proyectoId: string | null;
   anulado: boolean;
+  motivo_anulacion: string;
   facturado: boolean;
   num_lineas: number;
   lineas: Array<{

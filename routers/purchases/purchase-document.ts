@@ -14,6 +14,7 @@ export const purchaseHeader = {
   base_imponible: decimalOf('base'),
   proyectoId: idOf('project', 'd.project_id').orNull(),
   anulado: flagOf('annulled'),
+  motivo_anulacion: textOf('d.annulment_reason'),
 };
 
 interface PurchaseRow {
@@ -39,7 +40,7 @@ export const purchaseDocumentOf = <More extends object = object>(
   more: RawBuilder<unknown>,
   from: RawBuilder<unknown> = sql``,
 ) => sql<PurchaseRow & More>`
-  select d.id, d.number, d.date, '' as concept, d.supplier_id, d.project_id, d.annulled_at is not null as annulled,
+  select d.id, d.number, d.date, '' as concept, d.supplier_id, d.project_id, d.annulled_at is not null as annulled, d.annulment_reason,
     s.legal_name, s.tax_id, s.email, l.* ${more}
   from ${sql.table(table)} d join suppliers s on s.account_id = ${which.accountId} and s.id = d.supplier_id
     cross join lateral ${linesOf(DOCUMENTS[table], which)} l ${from}

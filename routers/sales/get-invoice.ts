@@ -54,6 +54,7 @@ const invoice = shape({
   pagada: flagOf('paid'),
   vencimientos: arrayOf(dueDate, 'due_dates'),
   albaranes: arrayOf(deliveryNote, 'delivery_notes'),
+  motivo_rectificacion: textOf('d.rectification_reason'),
   rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
   rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   num_lineas: wholeOf('line_count'),
@@ -87,7 +88,7 @@ export const getInvoice = operation({
     const { rectifies, rectifiedBy } = rectifications(accountId);
     const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, a.total - a.paid as balance, a.total <= a.paid as paid,
       ${jsonArray(rates, vatRate)} as vat_rates, ${jsonArray(dueDates, dueDate)} as due_dates,
-      ${jsonArray(notes, deliveryNote)} as delivery_notes, ${rectifies} as rectifies, ${rectifiedBy} as rectified_by`;
+      ${jsonArray(notes, deliveryNote)} as delivery_notes, d.rectification_reason, ${rectifies} as rectifies, ${rectifiedBy} as rectified_by`;
     const amounts = sql`cross join lateral ${invoiceAmounts(accountId, sql<number>`d.id`)} a`;
     const found = await jsonRecord(
       db,

@@ -285,6 +285,7 @@ test('[W-02] an annulled note takes its goods back and counts nowhere; it is not
   expect(await read(acme, `/purchase-delivery-notes/${id}`)).toMatchObject({
     numero: 'AC-1',
     anulado: true,
+    motivo_anulacion: 'Duplicado',
     num_lineas: 1,
   });
   expect((await read(acme, '/purchase-delivery-notes')).documentos).toMatchObject([{ numero: 'AC-1', anulado: true }]);
@@ -351,7 +352,7 @@ test('[W-02] an annulled invoice counts nowhere; its notes and its number are fr
   // The note counts, which was on the first.
   expect(await purchasesOf(acme)).toEqual([0, 1]);
   expect(await read(acme, `/purchase-invoices/${id}`)).toMatchObject({
-    ...{ numero: 'F-1', anulado: true, saldo: 0, pagada: false, total_con_iva: 1.1 },
+    ...{ numero: 'F-1', anulado: true, motivo_anulacion: 'Duplicada', saldo: 0, pagada: false, total_con_iva: 1.1 },
     vencimientos: [{ importe: 1.1, pendiente: 0 }],
   });
   const march = 'fecha_inicio=2026-03-01&fecha_fin=2026-03-31';

@@ -77,7 +77,8 @@ test('[W-02] an annulled note keeps its number and counts nowhere', async () => 
   expect([status, body.data]).toEqual([200, { albaranId, numero: 'A2026-0001', anulado: true }]);
   expect(await counted(acme)).toEqual(before);
 
-  expect(await data(acme, `/delivery-notes/${albaranId}`)).toMatchObject({ numero: 'A2026-0001', anulado: true });
+  const read = await data(acme, `/delivery-notes/${albaranId}`);
+  expect(read).toMatchObject({ numero: 'A2026-0001', anulado: true, motivo_anulacion: motivo });
   await deliver(acme, [{ cantidad: 1, descripcion: 'Porte', importe_unitario: 9 }]);
   expect((await data(acme, '/delivery-notes')).documentos).toMatchObject([
     { numero: 'A2026-0002', anulado: false },

@@ -79,6 +79,7 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
   const read = await acme.get(`/delivery-notes/${albaranId}`);
   expect(read.body.data).toEqual({
     ...header,
+    motivo_anulacion: '',
     tipo: 'albaran',
     albaranId,
     observaciones: '',

@@ -54,6 +54,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
   const { status, body } = await acme.get('/invoices/44');
   expect(status).toBe(200);
   expect(body.data).toEqual({
+    motivo_rectificacion: '',
     rectifica: null,
     rectificada_por: [],
     tipo: 'factura',

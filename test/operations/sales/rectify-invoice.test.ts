@@ -94,6 +94,7 @@ test('[DLV-02] [W-02] the whole of an invoice: series R, negative lines of the s
     saldo: 0,
     pagada: true,
     vencimientos: [{ fecha: '2026-03-10', importe: -original.total_con_iva, pendiente: 0 }],
+    motivo_rectificacion: motivo,
     rectifica: { tipo: 'factura', id: facturaId, numero: 'F2026-0001' },
     rectificada_por: [],
   });

@@ -163,7 +163,9 @@ class Import {
     options: ImportOptions,
     limits?: RecordsOptions,
   ): Promise<Import> {
-    const before = await readAccount(db, accountId, true);
+    // The company's row is on every node of a cluster: a call must not wait for those that are lost.
+    await rows(db, `select pg_advisory_xact_lock(hashtextextended('import', $1))`, [accountId]);
+    const before = await readAccount(db, accountId, !limits);
     // A company has had them since it was created; one of an earlier version gets what is new by a file.
     if (!limits) await addStandardRecords(db, accountId);
     const problems = new Problems();

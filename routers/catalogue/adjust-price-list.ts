@@ -38,8 +38,9 @@ export const adjustPriceList = operation({
     // Its inverse is whole, so that nothing is lost before it is rounded.
     const steps = sql`${Math.round(1 / redondeo)}::numeric`;
     const price = sql`trim_scale(floor(${old} * (1 + ${porcentaje}::numeric / 100) * ${steps} + 0.5) / ${steps})`;
-    const prices = sql`p.prices || jsonb_build_object(${String(tarifa)}::text,
-      jsonb_build_array(${price}, ${list.with_vat ? withVat(price, sql`p.vat`) : sql`null`}))`;
+    const priceWithVat = list.with_vat ? sql`(${withVat(price, sql`p.vat`)})::text` : sql`'null'`;
+    // As text: a cluster takes no function in an update that PostgreSQL calls stable, as those that build JSON.
+    const prices = sql`p.prices || ('{"' || ${String(tarifa)}::text || '":[' || (${price})::text || ',' || ${priceWithVat} || ']}')::jsonb`;
     const adjusted = sql`p.account_id = ${accountId} and ${old} <> 0
       and (${familiaId ?? null}::bigint is null or p.family_id = ${familiaId ?? null})`;
     const [{ rows }] = await Promise.all([

@@ -205,20 +205,19 @@ async function returnGoods(
   await Promise.all([
     // The factor is that of the movement which the original line made, or the format's where an import brought the line.
     sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, factor, invoice_id)
-      select ${accountId}, l.product_id, l.variation_id, ${now.toString()}::timestamptz,
-        -coalesce(sign(l.quantity) * l.base_quantity, l.quantity * coalesce(m.factor, f.factor, 1)), coalesce(m.factor, f.factor),
-        ${id}::bigint
-      from invoice_lines l
-      join invoice_lines o on o.account_id = ${accountId} and o.invoice_id = ${facturaId} and o.position = l.rectified_position
-      join products p on p.account_id = ${accountId} and p.id = l.product_id and p.mode = 'sale'
-      left join product_formats f on f.account_id = ${accountId} and f.id = l.format_id
-      left join lateral (
-        select m.factor from stock_movements m
-        where m.account_id = ${accountId} and (m.invoice_id = ${facturaId} or m.delivery_note_id = o.delivery_note_id)
-          and m.product_id = o.product_id and m.quantity = -${units('m.factor')}
-        limit 1) m on true
-      where l.account_id = ${accountId} and l.invoice_id = ${id} and not l.note_released
-      order by l.position
+      select ${accountId}, b.product_id, b.variation_id, ${now.toString()}::timestamptz,
+        -coalesce(sign(b.quantity) * b.base_quantity, b.quantity * coalesce(b.factor, 1)), b.factor, ${id}::bigint
+      from (
+        select l.position, l.product_id, l.variation_id, l.quantity, l.base_quantity, coalesce((
+            select max(m.factor) from stock_movements m
+            where m.account_id = ${accountId} and (m.invoice_id = ${facturaId} or m.delivery_note_id = o.delivery_note_id)
+              and m.product_id = o.product_id and m.quantity = -${units('m.factor')}), f.factor) as factor
+        from invoice_lines l
+        join invoice_lines o on o.account_id = ${accountId} and o.invoice_id = ${facturaId} and o.position = l.rectified_position
+        join products p on p.account_id = ${accountId} and p.id = l.product_id and p.mode = 'sale'
+        left join product_formats f on f.account_id = ${accountId} and f.id = l.format_id
+        where l.account_id = ${accountId} and l.invoice_id = ${id} and not l.note_released) b
+      order by b.position
       returning id`.execute(db),
     sql`insert into product_stocks as s (account_id, product_id, quantity)
       select ${accountId}, m.product_id, sum(m.quantity) from stock_movements m

@@ -8,11 +8,12 @@ export const NEVER: Readonly<Record<string, string>> = {
   'numbers of documents have gaps, or the counter is elsewhere': `
     with numbered as (
       select 'delivery_note' as document, number from delivery_notes where account_id = $1
-      union all select 'invoice', number from invoices where account_id = $1
+      union all select case when rectified_invoice_id is null then 'invoice' else 'rectification' end, number
+      from invoices where account_id = $1
       union all select 'estimate', number from estimates where account_id = $1),
     counted as (
       select document, split_part(substr(number, 2), '-', 1)::int as year, split_part(number, '-', 2)::int as number
-      from numbered where number ~ '^[AFP]\\d{4}-\\d+$'
+      from numbered where number ~ '^[AFPR]\\d{4}-\\d+$'
       union all
       select 'project', 2000 + split_part(number, '-', 1)::int, split_part(number, '-', 2)::int
       from projects where account_id = $1 and number ~ '^\\d{2}-\\d+$'),
@@ -53,7 +54,7 @@ export const NEVER: Readonly<Record<string, string>> = {
       where l.account_id = $1 and d.concept like 'w%-%' and d.annulled_at is null
       union all
       select product_id, quantity from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
-      where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note
+      where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note and i.rectified_invoice_id is null
       union all
       select product_id, -quantity from purchase_delivery_note_lines l
       join purchase_delivery_notes d on d.account_id = $1 and d.id = l.purchase_delivery_note_id and d.annulled_at is null

@@ -30,12 +30,18 @@ type Table =
   | ('opportunities' | 'contacts' | 'clients' | 'suppliers' | 'projects' | 'tasks')
   | ('recurrings' | 'invoice_due_dates' | 'products');
 
-/** The columns with the mark, by operation. */
+/** The columns with the mark, or SQL for it, by operation. */
 export const CREATED: Readonly<Record<string, { table: string; column: string; kind: Kind }>> = {
   'contacts.create': { table: 'contacts', column: 'name', kind: 'contact' },
   'opportunities.create': { table: 'opportunities', column: 'title', kind: 'opportunity' },
   'deliveryNotes.create': { table: 'delivery_notes', column: 'concept', kind: 'deliveryNote' },
-  'invoices.create': { table: 'invoices', column: 'concept', kind: 'invoice' },
+  // A rectifying invoice has the concept of its original.
+  'invoices.create': {
+    table: 'invoices',
+    column: '(case when rectified_invoice_id is null then concept end)',
+    kind: 'invoice',
+  },
+  'invoices.rectify': { table: 'invoices', column: 'rectification_reason', kind: 'invoice' },
   'estimates.create': { table: 'estimates', column: 'concept', kind: 'estimate' },
   'estimates.attach': { table: 'attachments', column: 'name', kind: 'attachment' },
   'purchaseDeliveryNotes.create': {
@@ -295,7 +301,7 @@ class Writer {
     'products.adjustStock': (mark) => ({
       input: { articuloId: '2201', cantidad: this.#random.pick([-0.5, 3]), motivo: mark },
     }),
-    'priceLists.adjust': () => ({ input: { tarifa: '2', porcentaje: this.#random.pick([-1, 1]) } }),
+    'priceLists.adjust': () => ({ input: { tarifa: 2, porcentaje: this.#random.pick([-1, 1]) } }),
     'clients.create': (mark, shared) => ({ shared, input: { datos: this.#party(mark, shared) } }),
     'clients.update': (mark) => {
       const id = this.#random.pick(CLIENTS);

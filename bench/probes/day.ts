@@ -1,5 +1,6 @@
 // Undertakings of a working day, one call after another: a converted estimate beside a delivery note, a whole price list, and a long
 // project line by line.
+import { z } from 'zod';
 import type { Headers } from '../caller.ts';
 import { productIds } from '../caller.ts';
 import type { Server } from '../processes.ts';
@@ -13,6 +14,8 @@ export interface Day {
   /** Milliseconds of a page of 200 of a project's lines: median; and how many lines it has. */
   breakdown: { ms: number; lines: number };
 }
+
+const envelope = z.object({ errorCode: z.int(), errorMsg: z.string(), data: z.unknown() });
 
 const TIMES = 40;
 const WARM = 5;
@@ -28,8 +31,7 @@ export async function dayOf(product: Server, headers: Headers): Promise<Day> {
       headers: { ...headers, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of any operation
-    const { errorCode, errorMsg, data }: any = await answer.json();
+    const { errorCode, errorMsg, data } = envelope.parse(await answer.json());
     if (errorCode !== 200) throw new Error(`${method} ${path}: ${errorMsg}`);
     return data;
   };
@@ -66,14 +68,15 @@ export async function dayOf(product: Server, headers: Headers): Promise<Day> {
   for (let time = 0; time < WARM + TIMES; time++) {
     const path = `/projects/${project}/breakdown?por_pagina=200&pagina=${1 + (time % 10)}`;
     const ms = await timed(async () => {
-      lines = (await call('GET', path)).total_lineas;
+      lines = z.object({ total_lineas: z.int() }).parse(await call('GET', path)).total_lineas;
     });
     if (time >= WARM) pages.push(ms);
   }
 
   let articles = 0;
   const priceList = await timed(async () => {
-    articles = (await call('POST', '/price-lists/1/adjust', { porcentaje: 3 })).num_articulos;
+    const answer = await call('POST', '/price-lists/1/adjust', { porcentaje: 3 });
+    articles = z.object({ num_articulos: z.int() }).parse(answer).num_articulos;
   });
   return {
     ...{ noteMs: median(notes), conversionMs: median(conversions) },

@@ -1,7 +1,9 @@
 // Annulling what was issued: it keeps its number, says when, by whom and why, and counts nowhere. W-02
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { OperationContext } from '../../../platform/context.ts';
+import { badField, notFound } from '../../../platform/errors.ts';
 import { text } from '../schemas.ts';
+import { addToProjects } from './insert-document.ts';
 
 /** `motivo`: why something is annulled or rectified. */
 export const reason = () => text(500).min(3, 'se esperaban al menos 3 caracteres').describe('Por qué');
@@ -48,4 +50,51 @@ export function reverseMovements(
       having sum(m.quantity) <> 0 order by min(m.id)
       returning id`.execute(db),
   ]);
+}
+
+/** Of sale and purchase delivery notes: the record, the column of movements that names it, its id's parameter, and what undoes its invoice. */
+const NOTES = {
+  delivery_notes: {
+    kind: 'deliveryNote',
+    moved: 'delivery_note_id',
+    field: 'albaranId',
+    invoiced: 'está facturado: antes se rectifica su factura',
+  },
+  purchase_delivery_notes: {
+    kind: 'purchaseDeliveryNote',
+    moved: 'purchase_delivery_note_id',
+    field: 'albaranCompraId',
+    invoiced: 'está facturado: antes se anula su factura',
+  },
+} as const;
+
+/**
+ * Annuls a delivery note: its goods go back today, and it counts nowhere. Answers its number. `isInvoiced`: SQL that says so of a
+ * note `d`. 400 for one that is invoiced or annulled. W-02
+ */
+export async function annulNote(
+  call: Call & Pick<OperationContext, 'beforeCommit' | 'audit'>,
+  table: keyof typeof NOTES,
+  { id, motivo, isInvoiced }: { id: number; motivo: string; isInvoiced: RawBuilder<boolean> },
+): Promise<string> {
+  const { db, accountId, beforeCommit, audit } = call;
+  const { kind, moved, field, invoiced } = NOTES[table];
+  const named = sql`d.account_id = ${accountId} and d.id = ${id}`;
+  const [, { rows }] = await Promise.all([
+    sql`select d.id from ${sql.table(table)} d where ${named} for no key update`.execute(db),
+    // A second statement, since it sees what was committed while the first one waited: an invoice of the note too.
+    sql<{ number: string | null; annulled: boolean; invoiced: boolean }>`
+      select d.number, d.annulled_at is not null as annulled, ${isInvoiced} as invoiced
+      from ${sql.table(table)} d where ${named}`.execute(db),
+  ]);
+  const [note] = rows;
+  if (!note) throw notFound(field);
+  if (note.annulled) throw badField(field, 'ya está anulado');
+  if (note.invoiced) throw badField(field, invoiced);
+  beforeCommit(markAnnulled(call, table, id, motivo));
+  // Stock before projects, as where documents are written.
+  beforeCommit(reverseMovements(call, moved, id));
+  beforeCommit(addToProjects(db, { accountId, id, table }, -1));
+  audit(kind, id);
+  return note.number ?? '';
 }

@@ -206,7 +206,7 @@ function asTyped({ shape }: z.ZodObject, input: Input): Input {
   );
 }
 
-/** Converts strings, nested ones too. A string that does not fit its type stays one, and the schema refuses it. */
+/** Converts strings, nested ones too; a list may be one, with commas. A string that does not fit its type stays one, and the schema refuses it. */
 function fromTexts(schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value === 'string') return fromText(schema, value);
   if (schema instanceof z.ZodObject && isObject(value)) return asTyped(schema, value);
@@ -228,6 +228,7 @@ const takesEmpty = (schema: z.core.$ZodType) =>
 const BOOLEANS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 
 function fromText(schema: z.core.$ZodType, text: string): unknown {
+  if (schema instanceof z.ZodArray) return fromTexts(schema, text.split(','));
   if (schema instanceof z.ZodBoolean) return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : text;
   if (schema instanceof z.ZodLiteral) return [...schema.values].find((value) => String(value) === text) ?? text;
   // Accept only JSON's plain notation, and for an int only digits, so that every door refuses the same values.

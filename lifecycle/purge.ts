@@ -12,6 +12,9 @@ const ENDED_GRANT_DAYS = 30;
 const ENDED_KEY_DAYS = 90;
 const SIGN_IN_DAYS = 90;
 const QUOTA_DAYS = 31;
+/** How long changes can be read. JRN-03 */
+export const JOURNAL_DAYS = 400;
+const JOURNAL_STEP = 20_000;
 const FAILURE_MINUTES = 1;
 
 const ROWS_A_STATEMENT = 5000;
@@ -67,6 +70,16 @@ const OF_COMPANIES: readonly Rule[] = [
     table: 'api_keys',
     key: ['id'],
     ended: (now) => sql`least(t.revoked_at, t.expires_at) <= ${now} - make_interval(days => ${ENDED_KEY_DAYS})`,
+  },
+  {
+    table: 'journal_entries',
+    key: ['n'],
+    // The oldest first: what is behind them is younger. JRN-03
+    ended: (
+      now,
+      company,
+    ) => sql`(t.n < (select min(e.n) from journal_entries e where e.account_id = ${company}) + ${JOURNAL_STEP}::int
+      and t.created_at <= ${now} - make_interval(days => ${JOURNAL_DAYS}))`,
   },
   {
     table: 'quota_days',

@@ -7,6 +7,8 @@ import type { Database, Db } from './database.ts';
 import type { ApiError } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 import type { Ids, Kind } from './ids.ts';
+import type { Action, ChangedKind, Changes } from './journal.ts';
+import type { JournalWatch } from './journal-watch.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { Metrics } from './metrics.ts';
 import type { NewIds } from './new-ids.ts';
@@ -22,6 +24,8 @@ export interface Service {
   database: Database;
   /** Answers reads whose callers allow a lag, if configured. */
   replica?: Replica | undefined;
+  /** Calls that wait for a company's next change. */
+  journal: JournalWatch;
   ids: Ids;
   keys: Keys;
   /** Limits wrong credentials by network. AUTH-05 */
@@ -94,9 +98,10 @@ export interface OperationContext {
   beforeCommit(statement: Promise<unknown>): void;
   /** The id of a record that is about to be written. */
   newId(kind: Kind): Promise<number>;
-  /**
-   * Records what this call wrote; every write names at least one record. `ifThere`: of a record with a new id, which the database
-   * may not have written.
-   */
-  audit(kind: Kind | 'account', id: number, ifThere?: boolean): void;
+  /** Says which records this call changed, for the journal: all whose own read shows something else now. JRN-01 */
+  journal(action: Action, kind: ChangedKind, ids: number | readonly number[]): void;
+  /** The same of what an import found. */
+  journalAll(changes: Changes): void;
+  /** The same of a new record that is there only if the database found no other. */
+  journalIfThere(kind: Kind, id: number): void;
 }

@@ -7,6 +7,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { Guesses } from './guesses.ts';
 import { readyIdKeys } from './id-keys.ts';
 import { Ids } from './ids.ts';
+import { JournalWatch } from './journal-watch.ts';
 import { KnownBrowsers } from './known-browsers.ts';
 import { NewIds } from './new-ids.ts';
 import { Keys } from './principal.ts';
@@ -61,8 +62,10 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       : undefined;
     const readiness = new Readiness(options.database.url, store);
     const { companyQueue } = options.database;
+    const journal = new JournalWatch(database);
     return {
       database,
+      journal,
       reports: companyTurns(1, companyQueue),
       batches: companyTurns(1, companyQueue),
       replica,
@@ -82,6 +85,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       checkOutputs: options.checkOutputs ?? false,
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {
+        journal.close();
         await replica?.close();
         await keys.close();
         await quota.close();

@@ -130,6 +130,7 @@ async function answerCalls(
 
     await aborted(stop);
     log.info('stopping');
+    service.journal.close();
     limit = AbortSignal.any([hurry, AbortSignal.timeout(config.shutdownTimeoutMs)]);
     if (isSupervised(stop)) await lastCalls(http, limit);
     if (!(await drain(http, limit))) log.warn('calls under way were cut off');

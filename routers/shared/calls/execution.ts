@@ -1,11 +1,18 @@
-// How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the audit.
+// How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the journal.
 import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
-import { type Audited, auditRecords, type WrittenRecord } from '../../../platform/audit.ts';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
 import { type Db, isDatabaseError, type Late, type TransactionOptions } from '../../../platform/database.ts';
 import { ApiError } from '../../../platform/errors.ts';
-import { claimKey, earlierAnswer, idempotencyKey, KeyTaken, requestHash } from '../../../platform/idempotency.ts';
+import {
+  claimKey,
+  earlierAnswer,
+  idempotencyKey,
+  KeyTaken,
+  keepAnswer,
+  requestHash,
+} from '../../../platform/idempotency.ts';
+import { beginJournal, Changes, journalChanges, lacksJournal } from '../../../platform/journal.ts';
 import { type JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
@@ -14,17 +21,25 @@ import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
-export interface Execution {
+export interface Execution<Input> {
   alias: string;
   write: boolean;
   report: boolean;
+  ready: ((call: Waiting<Input>) => Promise<unknown>) | undefined;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
   /** The ids in an input. */
   ids(root: { value: unknown }): IdSite[];
 }
 
+/** What a read's `ready` works with. */
+export interface Waiting<Input> {
+  input: Input;
+  accountId: number;
+  service: CallContext['service'];
+}
+
 /** What an operation says of how it is executed. */
-export interface Executed {
+export interface Executed<Input = never> {
   alias: string;
   scope: Scope;
   /**
@@ -34,14 +49,19 @@ export interface Executed {
   plan?: TransactionOptions['plan'];
   /** Reads or answers much of a company: one at a time, the company's next wait their turn. FAIR-01 */
   report?: boolean;
+  /** What a read waits for before its transaction: no connection is held meanwhile. */
+  ready?(call: Waiting<Input>): Promise<unknown>;
 }
 
-export function executionOf({ alias, scope, report = false, ...spec }: Executed, input: z.ZodObject): Execution {
+export function executionOf<Input>(
+  { alias, scope, report = false, ready, ...spec }: Executed<Input>,
+  input: z.ZodObject,
+): Execution<Input> {
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
   const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
-  return { alias, write, report, options: { plan, plannerHints }, ids: idSites(input) };
+  return { alias, write, report, ready, options: { plan, plannerHints }, ids: idSites(input) };
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
@@ -52,7 +72,7 @@ type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Result extends Outcome>(
-  { alias, write, report, options, ids }: Execution,
+  { alias, write, report, ready, options, ids }: Execution<Input>,
   ctx: CallContext & Admission,
   input: Input,
   handle: (work: Work<Input>) => Promise<Result>,
@@ -71,12 +91,20 @@ export async function execute<Input, Result extends Outcome>(
   const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
   let expired = false;
-  const attempt = () =>
+  const once = () =>
     service.database
       .transaction(accountId, { write, credential, lockTimeoutMs, ...options }, transacted)
       .catch(nameMissing);
+  // The journal of a company that the version before made begins with its first write by this one.
+  const attempt = () =>
+    once().catch(async (error: unknown) => {
+      if (!lacksJournal(error)) throw error;
+      await service.database.transaction(accountId, { write: true, credential }, (db) => beginJournal(db, accountId));
+      return once();
+    });
   if (call) return onceForKey(attempt, replay);
   if (write) return withRetries(attempt);
+  await ready?.({ input, accountId, service });
   if (report) return service.reports.run(accountId, readNow);
   return readNow();
 
@@ -133,7 +161,7 @@ export async function execute<Input, Result extends Outcome>(
         },
       });
     if (claimed) beforeCommit(claimed);
-    const written: WrittenRecord[] = [];
+    const changes = new Changes();
     const headers: Record<string, string> = {};
     const result = await handle({
       input,
@@ -151,9 +179,9 @@ export async function execute<Input, Result extends Outcome>(
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
       newId: (kind) => service.newIds.next(kind, db),
       beforeCommit,
-      audit: (kind, id, ifThere = false) => {
-        written.push({ kind, id, ifThere });
-      },
+      journal: (action, kind, ids) => changes.add(action, kind, ids),
+      journalAll: (more) => changes.addAll(more),
+      journalIfThere: (kind, id) => changes.addIfThere(kind, id),
     });
     if (!result.ok) {
       // What is wrong with the call comes before what is wrong with its work.
@@ -162,17 +190,13 @@ export async function execute<Input, Result extends Outcome>(
       throw thrown(result.error);
     }
     if (write) {
-      if (written.length === 0) throw new Error(`${alias} wrote without an audit record`);
       if (key !== undefined) answer = jsonObject<KeptAnswer>({ value: result.data, headers }).text;
-      const audited: Audited = { actor: principal.actor, door: ctx.door, operation: alias, requestId };
-      beforeCommit(
-        late(() => {
-          // A key that was claimed before its answer was known gets it now.
-          const kept =
-            key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
-          return auditRecords(accountId, audited, written, kept);
-        }),
-      );
+      // A key that was claimed before its answer was known gets it now.
+      const kept = () =>
+        key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
+      const origin = { actor: principal.actor, door: ctx.door, requestId, operation: alias, now };
+      if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
+      else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }
     Object.assign(ctx.headers, headers);
     return result;

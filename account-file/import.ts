@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
-import { Changes, writeJournal } from '../platform/journal.ts';
+import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
 import { ACCOUNT, accountSchema, readAccount, writeAccount } from './account.ts';
 import type { Collection, FileRecord, InnerRecord } from './collection.ts';
 import { settle } from './consequences.ts';
@@ -56,15 +56,6 @@ export interface ImportedRecords {
   /** What is new or changed, and what changed by it. */
   changes: Changes;
 }
-
-/** Collections whose records are what others show: stock, and what is settled. */
-const OWNERS: Readonly<Record<string, readonly { column: string; owners: string }[]>> = {
-  stock_movements: [{ column: 'product_id', owners: 'products' }],
-  settlements: [
-    { column: 'invoice_id', owners: 'invoices' },
-    { column: 'purchase_invoice_id', owners: 'purchase_invoices' },
-  ],
-};
 
 const BATCH_RECORDS = 1000;
 const BATCH_CHARACTERS = 4_000_000;
@@ -334,26 +325,13 @@ class Import {
       this.#touched.add(collection);
       this.#changes.addIn(collection.table, 'create', written.created);
       this.#changes.addIn(collection.table, 'modify', written.changed);
-      await this.#addOwners(collection.table, [...written.created, ...written.changed]);
+      const ids = [...written.created, ...written.changed];
+      for (const owners of await ownersOf(this.#db, this.#accountId, collection.table, ids)) {
+        this.#changes.addIn(owners.table, 'modify', owners.ids);
+      }
     }
     if (this.#limits) this.#keep(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
-  }
-
-  /** Records that show something else now, since these of another collection were written. */
-  async #addOwners(table: string, ids: readonly number[]): Promise<void> {
-    for (const { column, owners } of OWNERS[table] ?? []) {
-      const found = await rows<{ id: number }>(
-        this.#db,
-        `select distinct ${column} as id from ${table} where account_id = $1 and id = any($2) and ${column} is not null`,
-        [this.#accountId, ids],
-      );
-      this.#changes.addIn(
-        owners,
-        'modify',
-        found.map(({ id }) => id),
-      );
-    }
   }
 
   /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */

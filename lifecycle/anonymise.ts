@@ -2,12 +2,18 @@
 // from every text of the company that mentions them. Amounts, hours, stock and numbers stay. Text columns are read from the
 // catalogue, so that columns added later are covered too.
 import { type RawBuilder, sql } from 'kysely';
-import { COLLECTIONS } from '../account-file/format.ts';
 import { PARTY_COLUMNS } from '../entities/sales.ts';
 import type { Db } from '../platform/database.ts';
 import { derivedColumns, derivedOf } from '../platform/derived.ts';
 import type { Kind } from '../platform/ids.ts';
-import { Changes, type Change as JournalChange, type Origin, writeJournal } from '../platform/journal.ts';
+import {
+  Changes,
+  isRecordTable,
+  type Change as JournalChange,
+  type Origin,
+  ownersOf,
+  writeJournal,
+} from '../platform/journal.ts';
 import { type Person, withoutMentions } from './mentions.ts';
 
 export type PersonKind = Extract<Kind, 'employee' | 'contact' | 'client' | 'supplier'>;
@@ -220,14 +226,6 @@ export async function anonymiseMentions(db: Db, accountId: number, person: Perso
   return counts.list();
 }
 
-/** Tables of records, and where inner records belong. */
-const RECORDS = new Set(COLLECTIONS.map(({ table }) => table));
-const PARENTS = new Map(
-  COLLECTIONS.flatMap(({ table, children }) =>
-    Object.values(children).map((inner) => [inner.table, { table, column: inner.parent }] as const),
-  ),
-);
-
 class Counts {
   readonly #rows = new Map<string, Change>();
   readonly #ids = new Map<string, Set<number>>();
@@ -248,20 +246,10 @@ class Counts {
   async changes(db: Db, accountId: number): Promise<JournalChange[]> {
     const changes = new Changes();
     for (const [table, ids] of this.#ids) {
-      const parent = PARENTS.get(table);
-      if (!parent) {
-        if (RECORDS.has(table)) changes.addIn(table, 'modify', ids);
-        continue;
+      if (isRecordTable(table)) changes.addIn(table, 'modify', ids);
+      for (const owners of await ownersOf(db, accountId, table, [...ids])) {
+        changes.addIn(owners.table, 'modify', owners.ids);
       }
-      const { rows } = await sql<{
-        id: number;
-      }>`select distinct ${sql.ref(parent.column)} as id from ${sql.table(table)}
-        where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`.execute(db);
-      changes.addIn(
-        parent.table,
-        'modify',
-        rows.map(({ id }) => id),
-      );
     }
     return changes.certain;
   }

@@ -33,6 +33,8 @@ export type Removed = Record<string, number>;
 interface Rule {
   table: string;
   key: readonly string[];
+  /** Rows that are never changed need no lock. */
+  fixed?: boolean;
   /** The condition on a row `t` that has expired by `now`. */
   ended(now: RawBuilder<string>, company: RawBuilder<unknown>): RawBuilder<boolean>;
 }
@@ -74,6 +76,7 @@ const OF_COMPANIES: readonly Rule[] = [
   {
     table: 'journal_entries',
     key: ['n'],
+    fixed: true,
     // The oldest first: what is behind them is younger. JRN-03
     ended: (
       now,
@@ -165,15 +168,16 @@ async function purge(
 /** Skips locked rows: they are in use, or will be removed tomorrow. */
 async function removeSome(
   db: Db,
-  { table, key, ended }: Rule,
+  { table, key, fixed = false, ended }: Rule,
   now: RawBuilder<string>,
   limit: number,
   accountId?: number,
 ): Promise<Removed> {
   const ofCompany = accountId === undefined ? sql`` : sql`t.account_id = ${accountId} and`;
+  const locked = fixed ? sql`` : sql`for update of t skip locked`;
   const columns = sql.join(key.map((column) => sql.ref(`t.${column}`)));
   const { numAffectedRows } = await sql`delete from ${sql.table(table)} t where ${ofCompany} (${columns}) in (
-    select ${columns} from ${sql.table(table)} t where ${ofCompany} ${ended(now, sql`${accountId}`)} limit ${limit} for update of t skip locked)`.execute(
+    select ${columns} from ${sql.table(table)} t where ${ofCompany} ${ended(now, sql`${accountId}`)} limit ${limit} ${locked})`.execute(
     db,
   );
   return { [table]: Number(numAffectedRows ?? 0n) };

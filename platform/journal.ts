@@ -21,6 +21,51 @@ export interface Change {
   action: Action;
 }
 
+/** Where rows that are no records of their own are shown: by their table, the tables of the records, and the columns that name them. */
+export const OWNERS: Readonly<Record<string, readonly { table: string; column: string }[]>> = {
+  funnel_stages: [{ table: 'funnels', column: 'funnel_id' }],
+  product_variations: [{ table: 'products', column: 'product_id' }],
+  product_formats: [{ table: 'products', column: 'product_id' }],
+  product_stocks: [{ table: 'products', column: 'product_id' }],
+  stock_movements: [{ table: 'products', column: 'product_id' }],
+  estimate_lines: [{ table: 'estimates', column: 'estimate_id' }],
+  recurring_lines: [{ table: 'recurrings', column: 'recurring_id' }],
+  delivery_note_lines: [{ table: 'delivery_notes', column: 'delivery_note_id' }],
+  invoice_lines: [{ table: 'invoices', column: 'invoice_id' }],
+  invoice_due_dates: [{ table: 'invoices', column: 'invoice_id' }],
+  purchase_delivery_note_lines: [{ table: 'purchase_delivery_notes', column: 'purchase_delivery_note_id' }],
+  purchase_invoice_lines: [{ table: 'purchase_invoices', column: 'purchase_invoice_id' }],
+  purchase_invoice_due_dates: [{ table: 'purchase_invoices', column: 'purchase_invoice_id' }],
+  settlements: [
+    { table: 'invoices', column: 'invoice_id' },
+    { table: 'purchase_invoices', column: 'purchase_invoice_id' },
+  ],
+};
+
+const RECORD_TABLES: ReadonlySet<string> = new Set([
+  ...['accounts', 'day_types', 'expense_subtypes'],
+  ...Object.values(KINDS).map(({ table }) => table),
+]);
+
+/** Whether a table's rows are records, by themselves. */
+export const isRecordTable = (table: string): boolean => RECORD_TABLES.has(table) && !(table in OWNERS);
+
+/** The records that show these rows. */
+export async function ownersOf(
+  db: Db,
+  accountId: number,
+  table: string,
+  ids: readonly number[],
+): Promise<{ table: string; ids: number[] }[]> {
+  const owners = (OWNERS[table] ?? []).map(async ({ table: records, column }) => {
+    const { rows } = await sql<{ id: number }>`
+      select distinct ${sql.ref(column)} as id from ${sql.table(table)}
+      where account_id = ${accountId} and id = any(${ids}::bigint[]) and ${sql.ref(column)} is not null`.execute(db);
+    return { table: records, ids: rows.map(({ id }) => id) };
+  });
+  return Promise.all(owners);
+}
+
 /** The table whose records are of this kind. */
 export const tableOf = (kind: ChangedKind): string => (kind === 'account' ? 'accounts' : KINDS[kind].table);
 

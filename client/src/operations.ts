@@ -3570,7 +3570,7 @@ export interface ChangesListInput {
    */
   desde?: number;
   /** Solo estas colecciones */
-  tipos?: Array<'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'tipos_dia' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'facturas' | 'albaranes_compra' | 'movimientos_stock' | 'subtipos_gasto' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria' | 'liquidaciones' | 'cuenta'>;
+  tipos?: Array<'cuenta' | 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria' | 'tipos_dia' | 'subtipos_gasto' | 'liquidaciones'>;
   /**
    * 1000 como máximo
    * @default 100

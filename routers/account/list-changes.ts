@@ -7,15 +7,17 @@ import { markedId } from '../../platform/ids.ts';
 import { type Action, tableOf } from '../../platform/journal.ts';
 import { JsonText, jsonObject, listOfTexts } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { kindOf } from './records.ts';
+import { COLLECTION_NAMES, kindOf } from './records.ts';
 
-/** What a change is of, by its table: the collection of the account file, and the kind of its ids. */
-const TYPES = new Map(
-  [...COLLECTIONS.map(({ name, table }) => ({ name, table })), { name: 'cuenta', table: tableOf('account') }].map(
-    ({ name, table }) => [table, { name, kind: kindOf(name) }] as const,
-  ),
-);
-const TABLES = new Map([...TYPES].map(([table, { name }]) => [name, table]));
+/** The collections of the account file, those whose records have no ids on the wire too. */
+const NAMES = ['cuenta', ...COLLECTION_NAMES, 'tipos_dia', 'subtipos_gasto', 'liquidaciones'] as const;
+
+const TABLES = new Map([
+  ...COLLECTIONS.map(({ name, table }) => [name, table] as const),
+  ['cuenta', tableOf('account')],
+]);
+/** What a change is of, by its table: the collection, and the kind of its ids. */
+const TYPES = new Map([...TABLES].map(([name, table]) => [table, { name, kind: kindOf(name) }]));
 
 const ACTIONS: Record<Action, 'crear' | 'modificar' | 'anular' | 'eliminar'> = {
   create: 'crear',
@@ -66,11 +68,7 @@ export const listChanges = operation({
   scope: 'svc.read',
   input: {
     desde: z.int().min(0).default(0).describe('Último número conocido; 0 es el principio'),
-    tipos: z
-      .array(z.enum([...TABLES.keys()]))
-      .max(50)
-      .optional()
-      .describe('Solo estas colecciones'),
+    tipos: z.array(z.enum(NAMES)).max(50).optional().describe('Solo estas colecciones'),
     limite: z
       .int()
       .min(1)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { COLLECTIONS } from '../../../account-file/format.ts';
 import { operations } from '../../../bridges/operations.ts';
+import { OWNERS } from '../../../platform/journal.ts';
 import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../../helpers/examples.ts';
 import { type Company, type Server, startServer, TestClock } from '../../helpers/world.ts';
 
@@ -15,17 +16,17 @@ afterAll(() => server.stop());
 const rowsOf = async <Row extends object>(text: string, values: unknown[]): Promise<Row[]> =>
   (await server.service.database.pool.query<Row>(text, values)).rows;
 
-/** Where rows that are no records of their own are shown: inner records with the record they are in, what is moved or settled with its owner. */
-const OWNED: readonly { table: string; owners: string; column: string }[] = [
-  ...COLLECTIONS.flatMap(({ table: owners, children }) =>
+const OWNED = Object.entries(OWNERS).flatMap(([table, owners]) =>
+  owners.map(({ table: owner, column }) => ({ table, owners: owner, column })),
+);
+const RECORDS = COLLECTIONS.map(({ table }) => table).filter((table) => !(table in OWNERS));
+
+test('[JRN-01] inner records, and whatever else has no read of its own, are shown with the records that name them', () => {
+  const inner = COLLECTIONS.flatMap(({ table: owners, children }) =>
     Object.values(children).map(({ table, parent }) => ({ table, owners, column: parent })),
-  ),
-  { table: 'product_stocks', owners: 'products', column: 'product_id' },
-  { table: 'stock_movements', owners: 'products', column: 'product_id' },
-  { table: 'settlements', owners: 'invoices', column: 'invoice_id' },
-  { table: 'settlements', owners: 'purchase_invoices', column: 'purchase_invoice_id' },
-];
-const RECORDS = COLLECTIONS.map(({ table }) => table).filter((table) => OWNED.every((owned) => owned.table !== table));
+  );
+  expect(OWNED).toEqual(expect.arrayContaining(inner));
+});
 
 /** Every row of a company, by the record that it is of. */
 const STORED = [

@@ -66,6 +66,7 @@ export const listChanges = operation({
   rest: ['GET /changes'],
   alias: 'consultarCambios',
   scope: 'svc.read',
+  lasts: false,
   input: {
     desde: z.int().min(0).default(0).describe('Último número conocido; 0 es el principio'),
     tipos: z.array(z.enum(NAMES)).max(50).optional().describe('Solo estas colecciones'),

@@ -29,10 +29,8 @@ type Input = Record<string, unknown>;
 export const LINES_TYPE = 'application/x-ndjson';
 const LINES_LIMIT = 5 * 1024 ** 2;
 
-const REVALIDATED = {
-  'Cache-Control': 'private, no-cache',
-  Vary: 'X-API-KEY, X-API-SECRET, X-Max-Lag',
-};
+/** The headers of a request that its answer depends on. RFC 9110, section 12.5.5 */
+const DEPENDS_ON = ['X-API-KEY', 'X-API-SECRET', 'X-Max-Lag'];
 
 /** Adds `/api/v1/...` and `POST /<alias>` for every operation. */
 export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<void> {
@@ -68,7 +66,10 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
         // A caller may keep what has a tag, and asks with it whether that is still so. RFC 9111, section 4.3
-        if (call.headers.ETag) reply.headers(REVALIDATED);
+        if (call.headers.ETag) {
+          const vary = [reply.getHeader('Vary') ?? [], ...DEPENDS_ON].flat().join(', ');
+          reply.headers({ 'Cache-Control': 'private, no-cache', Vary: vary });
+        }
         if (data === NOT_MODIFIED) return reply.code(304).send();
         return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },

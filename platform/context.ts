@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AnonymousCalls } from './anonymous.ts';
 import type { Door } from './audit.ts';
 import type { Clock } from './clock.ts';
+import type { Cursors } from './cursors.ts';
 import type { Database, Db } from './database.ts';
 import type { ApiError } from './errors.ts';
 import type { Guesses } from './guesses.ts';
@@ -23,6 +24,7 @@ export interface Service {
   /** Answers reads whose callers allow a lag, if configured. */
   replica?: Replica | undefined;
   ids: Ids;
+  cursors: Cursors;
   keys: Keys;
   /** Limits wrong credentials by network. AUTH-05 */
   guesses: Guesses;

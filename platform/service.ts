@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { AnonymousCalls } from './anonymous.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Service } from './context.ts';
+import { Cursors } from './cursors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { Guesses } from './guesses.ts';
 import { readyIdKeys } from './id-keys.ts';
@@ -68,6 +69,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       replica,
       readiness,
       ids: new Ids(secrets),
+      cursors: new Cursors(secrets),
       keys,
       guesses,
       quota,

@@ -105,6 +105,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
     /^\.movimientoId$/, // settled without an account
+    /^\.cursor$/, // the last page of a list
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,
@@ -448,6 +449,15 @@ describe('every paginated list', () => {
           pages.push(...rowsOf(page));
         }
         expect(pages, operation.path).toEqual(rowsOf(whole));
+        const walked = [];
+        let cursor: string | null | undefined;
+        for (let pagina = 1; cursor !== null; pagina++) {
+          const page = await ask({ por_pagina, cursor });
+          expect(page, operation.path).toMatchObject({ pagina, por_pagina, num_paginas });
+          walked.push(...rowsOf(page));
+          cursor = page.cursor;
+        }
+        expect(walked, `${operation.path} by cursor`).toEqual(rowsOf(whole));
       }
     }
   });

@@ -48,6 +48,8 @@ export interface ContactsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `contacts.list`. */
@@ -56,6 +58,7 @@ export interface ContactsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   contactos: Array<{
     contactoId: string;
     nombre: string;
@@ -151,6 +154,8 @@ export interface OpportunitiesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `opportunities.list`. */
@@ -159,6 +164,7 @@ export interface OpportunitiesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   oportunidades: Array<{
     oportunidadId: string;
     titulo: string;
@@ -406,6 +412,8 @@ export interface ProductsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `products.list`. */
@@ -414,6 +422,7 @@ export interface ProductsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   articulos: Array<{
     articuloId: string;
     referencia: string;
@@ -689,6 +698,8 @@ export interface ProductsListStockMovementsInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `products.listStockMovements`. */
@@ -697,6 +708,7 @@ export interface ProductsListStockMovementsOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   movimientos: Array<{
     movimientoId: string;
     fecha: string;
@@ -828,6 +840,8 @@ export interface ClientsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `clients.list`. */
@@ -836,6 +850,7 @@ export interface ClientsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   clientes: Array<{
     clienteId: string;
     nombre_fiscal: string;
@@ -991,6 +1006,8 @@ export interface EstimatesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `estimates.list`. */
@@ -1000,6 +1017,7 @@ export interface EstimatesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   presupuestos: Array<{
     tipo: 'presupuesto';
     presupuestoId: string;
@@ -1269,6 +1287,8 @@ export interface DeliveryNotesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `deliveryNotes.list`. */
@@ -1278,6 +1298,7 @@ export interface DeliveryNotesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   documentos: Array<{
     albaranId: string;
     numero: string;
@@ -1444,6 +1465,8 @@ export interface InvoicesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `invoices.list`. */
@@ -1455,6 +1478,7 @@ export interface InvoicesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   facturas: Array<{
     facturaId: string;
     numero: string;
@@ -1676,6 +1700,8 @@ export interface RecurringsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `recurrings.list`. */
@@ -1684,6 +1710,7 @@ export interface RecurringsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   recurrentes: Array<{
     recurrenteId: string;
     descripcion: string;
@@ -1936,6 +1963,8 @@ export interface RecurringsListRenewalsInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `recurrings.listRenewals`. */
@@ -1959,6 +1988,7 @@ export interface RecurringsListRenewalsOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   recurrentes: Array<{
     recurrenteId: string;
     descripcion: string;
@@ -1995,6 +2025,8 @@ export interface SuppliersListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `suppliers.list`. */
@@ -2003,6 +2035,7 @@ export interface SuppliersListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   proveedores: Array<{
     proveedorId: string;
     nombre_fiscal: string;
@@ -2107,6 +2140,8 @@ export interface PurchaseInvoicesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `purchaseInvoices.list`. */
@@ -2117,6 +2152,7 @@ export interface PurchaseInvoicesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   facturas: Array<{
     facturaCompraId: string;
     numero: string;
@@ -2300,6 +2336,8 @@ export interface PurchaseDeliveryNotesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `purchaseDeliveryNotes.list`. */
@@ -2309,6 +2347,7 @@ export interface PurchaseDeliveryNotesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   documentos: Array<{
     albaranCompraId: string;
     numero: string;
@@ -2501,6 +2540,8 @@ export interface ProjectsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.list`. */
@@ -2509,6 +2550,7 @@ export interface ProjectsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   proyectos: Array<{
     proyectoId: string;
     numero: string;
@@ -2686,6 +2728,8 @@ export interface ProjectsTimesInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.times`. */
@@ -2695,6 +2739,7 @@ export interface ProjectsTimesOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   fichajes: Array<{
     fichajeId: string;
     empleado: {
@@ -2744,6 +2789,8 @@ export interface ProjectsBreakDownInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.breakDown`. */
@@ -2758,6 +2805,7 @@ export interface ProjectsBreakDownOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   desglose: Array<{
     concepto: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
     fecha: string;
@@ -2865,6 +2913,8 @@ export interface TasksListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `tasks.list`. */
@@ -2873,6 +2923,7 @@ export interface TasksListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   tareas: Array<{
     tareaId: string;
     titulo: string;
@@ -2991,6 +3042,8 @@ export interface TimeEntriesListInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `timeEntries.list`. */
@@ -2999,6 +3052,7 @@ export interface TimeEntriesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   fichajes: Array<{
     fichajeId: string;
     empleado: {
@@ -3046,6 +3100,8 @@ export interface EmployeesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `employees.list`. */
@@ -3054,6 +3110,7 @@ export interface EmployeesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3120,6 +3177,8 @@ export interface ContractsListInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `contracts.list`. */
@@ -3128,6 +3187,7 @@ export interface ContractsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   contratos: Array<{
     contratoId: string;
     empleado: {
@@ -3176,6 +3236,8 @@ export interface AbsencesListInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `absences.list`. */
@@ -3188,6 +3250,7 @@ export interface AbsencesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   ausencias: Array<{
     ausenciaId: string;
     empleado: {
@@ -3227,6 +3290,8 @@ export interface AbsencesSummariseInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `absences.summarise`. */
@@ -3239,6 +3304,7 @@ export interface AbsencesSummariseOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3318,6 +3384,8 @@ export interface PlanningGetInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `planning.get`. */
@@ -3330,6 +3398,7 @@ export interface PlanningGetOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3385,6 +3454,8 @@ export interface TreasuryMovementsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `treasuryMovements.list`. */
@@ -3393,6 +3464,7 @@ export interface TreasuryMovementsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   movimientos: Array<{
     movimientoId: string;
     cuentaId: string;
@@ -3443,6 +3515,8 @@ export interface DueDatesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `dueDates.list`. */
@@ -3453,6 +3527,7 @@ export interface DueDatesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   vencimientos: Array<{
     vencimientoId: string;
     tipo: 'cobro';

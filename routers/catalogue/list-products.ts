@@ -5,12 +5,13 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
 import { limit, offset, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { low, pricesOf, product } from './product.ts';
 
-const products = listOf('total_articulos', 'articulos', shape(product));
+const products = listOf('total_articulos', 'articulos', shape(product), orderOf('p', 'description', 'id'));
 
 const stocked = queries
   .selectFrom('products as p')
@@ -23,9 +24,7 @@ const show = (of: typeof stocked) =>
       join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
     )
     .select(products.columns)
-    .select(low.as('low'))
-    .orderBy('p.description')
-    .orderBy('p.id');
+    .select(low.as('low'));
 const shown = show(stocked);
 const shownOfPage = show(stocked.innerJoin(sql<{ id: number }>`page`.as('page'), 'page.id', 'p.id'));
 
@@ -53,17 +52,17 @@ export const listProducts = operation({
       .$call(when(busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))))
       .$call(when(familiaId, (q, family) => q.where('p.family_id', '=', family)))
       .$if(bajo_minimo === true, (q) => q.where(low));
-    const selected = rows.clearSelect().clearOrderBy();
+    const selected = rows.clearSelect();
     if (busqueda) {
       // A search counts and shows the same products: they are looked for once.
-      const found = await jsonPage(db, {
+      const { order } = products;
+      const found = order.of('found');
+      return products.page(db, input, {
         before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])},
-          page as (select id from found order by description, id limit ${limit(input)} offset ${offset(input)})`,
+          page as (select id from found where true ${found.andAfter(input)} order by ${found.by} limit ${limit(input)} offset ${offset(input)})`,
         total: sql`select count(*) from found`,
-        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices),
-        row: products.row,
+        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices).select(order.keys).orderBy(order.by),
       });
-      return products.answer(input, found);
     }
     const all = familiaId === undefined && !bajo_minimo;
     const total = db.selectFrom('record_counts').select('products').where('account_id', '=', accountId);

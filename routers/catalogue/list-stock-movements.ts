@@ -4,6 +4,7 @@ import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -33,6 +34,8 @@ const movements = listOf(
     motivo: textOf('reason'),
     documento: document,
   }),
+  // The opening is as old as the first of the others.
+  orderOf('m', 'moved_at desc', 'opening', 'id desc'),
 );
 
 /**
@@ -76,11 +79,7 @@ export const listStockMovements = operation({
           sql<'albaran' | 'factura' | 'albaran_compra' | null>`case when d.id is not null then 'albaran'
             when i.id is not null then 'factura' when p.id is not null then 'albaran_compra' end`.as('document'),
           sql<string | null>`coalesce(d.number, i.number, p.number)`.as('document_number'),
-        ])
-        .orderBy('m.moved_at', 'desc')
-        // The opening is as old as the first of the others.
-        .orderBy('m.opening')
-        .orderBy('m.id', 'desc'),
+        ]),
     });
   },
 });

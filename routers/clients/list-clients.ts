@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { containing, emailKeys, taxKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { client, priceListOf } from './client.ts';
 
-const clients = listOf('total_clientes', 'clientes', shape(client));
+const clients = listOf('total_clientes', 'clientes', shape(client), orderOf('c', 'legal_name', 'id'));
 
 /** The clients by legal name. Tax ids are compared as in DLV-01, e-mails whole and without case. PAG-02, TAR-01 */
 export const listClients = operation({
@@ -43,7 +44,7 @@ export const listClients = operation({
       .$call(when(tarifa, (q, list) => q.where(sql<boolean>`${priceListOf} = ${list}::bigint`)));
     return clients.read(db, input, {
       selected,
-      rows: selected.select(clients.columns).select(priceListOf.as('list')).orderBy('c.legal_name').orderBy('c.id'),
+      rows: selected.select(clients.columns).select(priceListOf.as('list')),
     });
   },
 });

@@ -1,11 +1,12 @@
 import { containing, emailKeys, phoneKey } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { PAGE, page, text } from '../shared/schemas.ts';
 import { contact } from './contact.ts';
 
-const contacts = listOf('total_contactos', 'contactos', contact);
+const contacts = listOf('total_contactos', 'contactos', contact, orderOf('k', 'name', 'id'));
 
 /** The contacts by name. E-mails and mobiles are compared as they are when an opportunity is created. PAG-02, OPP-03 */
 export const listContacts = operation({
@@ -33,7 +34,7 @@ export const listContacts = operation({
       .$call(when(movil, (q, mobile) => q.where('k.phone_key', '=', phoneKey(mobile))));
     return contacts.read(db, input, {
       selected,
-      rows: selected.select(contacts.columns).orderBy('k.name').orderBy('k.id'),
+      rows: selected.select(contacts.columns),
     });
   },
 });

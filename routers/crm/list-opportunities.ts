@@ -4,11 +4,17 @@ import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { instantsOf } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { opportunitiesOf, opportunity, STATES, withDetails } from './opportunity.ts';
 
-const opportunities = listOf('total_oportunidades', 'oportunidades', opportunity);
+const opportunities = listOf(
+  'total_oportunidades',
+  'oportunidades',
+  opportunity,
+  orderOf('o', 'opened_at desc', 'id desc'),
+);
 
 /** Opportunities by date of creation, newest first. `valor_cierre` without VAT. DATE-02, PAG-02, ID-05 */
 export const listOpportunities = operation({

@@ -5,10 +5,10 @@ import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { LONG_PAGE, optionalDates, page } from '../shared/schemas.ts';
 import { decimalOf, shape } from '../shared/shape.ts';
-import { timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
+import { byEntry, timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
 
 const sums = shape({ total_horas: decimalOf('hours') });
-const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, sums.schema.shape);
+const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, byEntry, sums.schema.shape);
 
 /**
  * The time entries that count for a project, by entry date: its own, and those of its tasks that have no project. Open ones

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
+import { listOf } from '../shared/pages.ts';
 import { limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
-import { project, projectsIn } from './project.ts';
+import { byNumber, project, projectsIn } from './project.ts';
 
-const projects = listOf('total_proyectos', 'proyectos', shape(project));
+const projects = listOf('total_proyectos', 'proyectos', shape(project), byNumber);
 
 /** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
 export const listProjects = operation({
@@ -34,13 +34,14 @@ export const listProjects = operation({
       ...(estadoId === undefined ? [] : [sql`p.state_id = ${estadoId}`]),
     ];
     const where = sql.join(filters, sql` and `);
-    const ids = sql`select p.id from projects p where ${where}
-      order by p.number desc, p.id desc limit ${limit(input)} offset ${offset(input)}`;
+    const ids = sql`select p.id from projects p where ${where} ${byNumber.andAfter(input)}
+      order by ${byNumber.by} limit ${limit(input)} offset ${offset(input)}`;
     const total =
       filters.length === 1
         ? sql`select projects from record_counts where account_id = ${accountId}`
         : sql`select count(*) from projects p where ${where}`;
     const range = { accountId, timeZone, from: fecha_inicio, to: fecha_fin };
-    return projects.answer(input, await jsonPage(db, { total, rows: projectsIn(ids, range), row: projects.row }));
+    const rows = projectsIn(ids, range, sql`, ${sql.join(byNumber.keys)}`);
+    return projects.page(db, input, { total, rows });
   },
 });

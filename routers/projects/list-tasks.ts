@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { overdue, task, tasksOf, withDetails } from './task.ts';
 
-const tasks = listOf('total_tareas', 'tareas', task);
+const tasks = listOf('total_tareas', 'tareas', task, orderOf('t', 'planned_end_date nulls last', 'id'));
 
 /** Tasks that are not deleted; those alive in the range when one is given. Amounts without VAT. TSK-01, TSK-02 */
 export const listTasks = operation({
@@ -45,9 +46,7 @@ export const listTasks = operation({
       .$if(vencidas === true, (q) => q.where(overdue(today)));
     return tasks.read(db, input, {
       selected,
-      rows: withDetails(selected, today)
-        .orderBy('t.planned_end_date', (order) => order.asc().nullsLast())
-        .orderBy('t.id'),
+      rows: withDetails(selected, today),
     });
   },
 });

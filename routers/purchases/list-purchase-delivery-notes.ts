@@ -3,6 +3,7 @@ import { operation } from '../operation.ts';
 import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -20,6 +21,7 @@ const purchaseDeliveryNotes = listOf(
     base_imponible: decimalOf('base'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -72,9 +74,7 @@ export const listPurchaseDeliveryNotes = operation({
             .where('l.account_id', '=', accountId)
             .whereRef('l.purchase_delivery_note_id', '=', 'd.id')
             .as('base'),
-        )
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ),
     });
   },
 });

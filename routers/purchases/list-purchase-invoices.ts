@@ -5,6 +5,7 @@ import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -26,6 +27,7 @@ const purchaseInvoices = listOf(
     subtipo: textOf('d.subtype'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -93,9 +95,7 @@ export const listPurchaseInvoices = operation({
           balance(sql`d`).as('balance'),
           paid.as('paid'),
           sql<boolean>`d.annulled_at is not null`.as('annulled'),
-        ])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ]),
     });
   },
 });

@@ -1,12 +1,13 @@
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { supplier } from './supplier.ts';
 
-const suppliers = listOf('total_proveedores', 'proveedores', shape(supplier));
+const suppliers = listOf('total_proveedores', 'proveedores', shape(supplier), orderOf('p', 'legal_name', 'id'));
 
 /** The suppliers by legal name. PAG-02 */
 export const listSuppliers = operation({
@@ -28,7 +29,7 @@ export const listSuppliers = operation({
       .$call(when(input.busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))));
     return suppliers.read(db, input, {
       selected,
-      rows: selected.select(suppliers.columns).orderBy('p.legal_name').orderBy('p.id'),
+      rows: selected.select(suppliers.columns),
     });
   },
 });

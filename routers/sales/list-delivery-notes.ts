@@ -5,6 +5,7 @@ import { documentHeader, issuedParty } from '../shared/documents/sale-document.t
 import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
@@ -22,6 +23,7 @@ const deliveryNotes = listOf(
     facturado: flagOf('invoiced'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -81,9 +83,7 @@ export const listDeliveryNotes = operation({
             .where('l.account_id', '=', accountId)
             .whereRef('l.delivery_note_id', '=', 'd.id')
             .as('base'),
-        )
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ),
     });
   },
 });

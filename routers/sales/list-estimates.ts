@@ -4,13 +4,20 @@ import { issuedParty } from '../shared/documents/sale-document.ts';
 import { baseOf, FOUND, foundIn, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, shape } from '../shared/shape.ts';
 import { estimateHeader } from './estimate.ts';
 
 const sums = shape({ suma_base: decimalOf('base') });
-const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader), sums.schema.shape);
+const estimates = listOf(
+  'total_presupuestos',
+  'presupuestos',
+  shape(estimateHeader),
+  orderOf('d', 'date desc', 'id desc'),
+  sums.schema.shape,
+);
 
 /** Estimates, newest first. `base_imponible` without VAT, the sum of the lines; `suma_base` of all that are selected. PAG-02, EST-01 */
 export const listEstimates = operation({
@@ -53,9 +60,7 @@ export const listEstimates = operation({
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
         .select(estimates.columns)
         .select(issuedParty)
-        .select(['l.base', 'l.line_count'])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        .select(['l.base', 'l.line_count']),
     });
   },
 });

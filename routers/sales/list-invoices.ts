@@ -6,6 +6,7 @@ import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { arrayOf, decimalOf, flagOf, idOf, objectOf, shape } from '../shared/shape.ts';
@@ -28,6 +29,7 @@ const invoices = listOf(
     rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
     rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -84,9 +86,7 @@ export const listInvoices = operation({
         .select(invoices.columns)
         .select(issuedParty)
         .select([rectifies.as('rectifies'), rectifiedBy.as('rectified_by')])
-        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')]),
     });
   },
 });

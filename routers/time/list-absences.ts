@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
 import { page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
@@ -20,6 +21,7 @@ const absences = listOf(
     autorizada: flagOf('a.authorised'),
     rechazada: flagOf('a.rejected'),
   }),
+  orderOf('a', 'start_date', 'id'),
   period,
 );
 
@@ -57,9 +59,7 @@ export const listAbsences = operation({
         join.onRef('t.account_id', '=', 'a.account_id').onRef('t.code', '=', 'a.day_type'),
       )
       .select(absences.columns)
-      .select(daysWithin(input).as('days'))
-      .orderBy('a.start_date')
-      .orderBy('a.id');
+      .select(daysWithin(input).as('days'));
     return absences.read(db, input, { selected, rows }, periodOf(input));
   },
 });

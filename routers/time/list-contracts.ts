@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
 import { page, WHOLE_PAGE } from '../shared/schemas.ts';
@@ -23,6 +24,7 @@ const contracts = listOf(
     vigente: flagOf('current'),
     ...contractTerms,
   }),
+  orderOf('c', 'start_date desc', 'id'),
 );
 
 /** Contracts by start, the latest first; the current ones unless the whole history is asked for. No amounts. CON-01, CON-02, PAG-02 */
@@ -61,9 +63,7 @@ export const listContracts = operation({
           join.onRef('d.account_id', '=', 'c.account_id').onRef('d.id', '=', 'c.department_id'),
         )
         .select(contracts.columns)
-        .select(sql<boolean>`coalesce(c.end_date >= ${today.toString()}::date, true)`.as('current'))
-        .orderBy('c.start_date', 'desc')
-        .orderBy('c.id'),
+        .select(sql<boolean>`coalesce(c.end_date >= ${today.toString()}::date, true)`.as('current')),
     });
   },
 });

@@ -3,12 +3,18 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { employee } from './employee.ts';
 
-const employees = listOf('total_empleados', 'empleados', shape(employee));
+const employees = listOf(
+  'total_empleados',
+  'empleados',
+  shape(employee),
+  orderOf('e', 'last_name', 'first_name', 'id'),
+);
 
 /** The staff by surname and name, those who left included unless `activo` says otherwise. PAG-02 */
 export const listEmployees = operation({
@@ -39,10 +45,7 @@ export const listEmployees = operation({
         .leftJoin('departments as d', (join) =>
           join.onRef('d.account_id', '=', 'e.account_id').onRef('d.id', '=', 'e.department_id'),
         )
-        .select(employees.columns)
-        .orderBy('e.last_name')
-        .orderBy('e.first_name')
-        .orderBy('e.id'),
+        .select(employees.columns),
     });
   },
 });

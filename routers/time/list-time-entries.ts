@@ -3,9 +3,9 @@ import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { listOf } from '../shared/pages.ts';
 import { LONG_PAGE, page, requiredDates } from '../shared/schemas.ts';
-import { timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
+import { byEntry, timeEntriesWithin, timeEntry, withPeople } from '../shared/time-entry.ts';
 
-const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry);
+const timeEntries = listOf('total_fichajes', 'fichajes', timeEntry, byEntry);
 
 /** Time entries whose entry falls in the range, open ones included. Hours are decimal hours, 2 decimals. FIC-01..04 */
 export const listTimeEntries = operation({

@@ -1,6 +1,7 @@
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { decimalOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -15,6 +16,7 @@ const movements = listOf(
     concepto: textOf('m.concept'),
     importe: decimalOf('m.amount'),
   }),
+  orderOf('m', 'date desc', 'id desc'),
 );
 
 /** Movements of bank and cash accounts, newest first; `importe` is negative for what went out. PAG-02 */
@@ -41,7 +43,7 @@ export const listTreasuryMovements = operation({
       .$call(when(cuentaId, (q, treasuryAccount) => q.where('m.treasury_account_id', '=', treasuryAccount)));
     return movements.read(db, input, {
       selected,
-      rows: selected.select(movements.columns).orderBy('m.date', 'desc').orderBy('m.id', 'desc'),
+      rows: selected.select(movements.columns),
     });
   },
 });

@@ -10,7 +10,9 @@ import { type JsonText, jsonObject, jsonText } from '../../../platform/json-text
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
 import { type Admission, credentialOf } from './admission.ts';
+import { openCursor } from './cursor.ts';
 import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
+import { isRecord } from './input.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
@@ -18,6 +20,8 @@ export interface Execution {
   alias: string;
   write: boolean;
   report: boolean;
+  /** Its answers are pages of a list. */
+  paged: boolean;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
   /** The ids in an input. */
   ids(root: { value: unknown }): IdSite[];
@@ -41,7 +45,8 @@ export function executionOf({ alias, scope, report = false, ...spec }: Executed,
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
   const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
-  return { alias, write, report, options: { plan, plannerHints }, ids: idSites(input) };
+  const paged = 'cursor' in input.shape;
+  return { alias, write, report, paged, options: { plan, plannerHints }, ids: idSites(input) };
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
@@ -52,7 +57,7 @@ type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Result extends Outcome>(
-  { alias, write, report, options, ids }: Execution,
+  { alias, write, report, paged, options, ids }: Execution,
   ctx: CallContext & Admission,
   input: Input,
   handle: (work: Work<Input>) => Promise<Result>,
@@ -63,6 +68,7 @@ export async function execute<Input, Result extends Outcome>(
   const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
   // Of the body as it was sent: opening its ids changes it.
   const hash = key === undefined ? '' : requestHash(alias, input);
+  if (paged && isRecord(input)) openCursor(service.cursors, accountId, alias, input);
   const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
   progress.formed = true;
   const credential = credentialOf(service, principal);

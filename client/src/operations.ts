@@ -38,6 +38,8 @@ export interface ContactsListInput {
   email?: string;
   /** Solo los de este móvil, con o sin espacios o prefijo +34 */
   movil?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -144,6 +146,8 @@ export interface OpportunitiesListInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -400,8 +404,10 @@ export interface ProductsListInput {
   busqueda?: string;
   /** Solo los de esta familia */
   familiaId?: string | number;
-  /** true: solo los que tienen el stock en su mínimo o por debajo */
+  /** true: stock en su mínimo o por debajo */
   bajo_minimo?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -688,6 +694,8 @@ export interface ProductsListStockMovementsInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -830,6 +838,8 @@ export interface ClientsListInput {
   email?: string;
   /** Solo los de esta tarifa; los que no tienen cuentan en la 1 */
   tarifa?: number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -996,6 +1006,8 @@ export interface EstimatesListInput {
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1271,12 +1283,14 @@ export interface DeliveryNotesListInput {
   clienteId?: string | number;
   /** Solo los de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo facturados; false: solo por facturar */
+  /** false: solo por facturar */
   facturado?: boolean;
   /** Número exacto */
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1449,12 +1463,14 @@ export interface InvoicesListInput {
   clienteId?: string | number;
   /** Solo las de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo pagadas; false: solo pendientes */
+  /** false: solo pendientes */
   pagada?: boolean;
   /** Número exacto */
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1690,6 +1706,8 @@ export interface RecurringsListInput {
   clienteId?: string | number;
   /** true: sin caducar; false: caducados */
   vigentes?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2015,6 +2033,8 @@ export interface RecurringsListRenewalsOutput {
 export interface SuppliersListInput {
   /** Texto en nombre fiscal, nombre comercial, CIF o correo */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2120,7 +2140,7 @@ export interface PurchaseInvoicesListInput {
   fecha_fin?: string;
   /** Solo las de este proveedor */
   proveedorId?: string | number;
-  /** true: solo pagadas; false: solo pendientes */
+  /** false: solo pendientes */
   pagada?: boolean;
   /** Código de clasificación fiscal */
   subtipo?: string;
@@ -2130,6 +2150,8 @@ export interface PurchaseInvoicesListInput {
   numero?: string;
   /** Texto en el número o los datos del proveedor */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2326,6 +2348,8 @@ export interface PurchaseDeliveryNotesListInput {
   numero?: string;
   /** Texto en el número o los datos del proveedor */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2530,6 +2554,8 @@ export interface ProjectsListInput {
   clienteId?: string | number;
   /** Solo los de este estado */
   estadoId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2718,6 +2744,8 @@ export interface ProjectsTimesInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2903,6 +2931,8 @@ export interface TasksListInput {
   fecha_fin?: string;
   /** true: solo las vencidas */
   vencidas?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3032,6 +3062,8 @@ export interface TimeEntriesListInput {
   empleadoId?: string | number;
   /** Solo los cargados a este proyecto */
   proyectoId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3088,8 +3120,10 @@ export interface EmployeesListInput {
   busqueda?: string;
   /** Solo los de este departamento */
   departamentoId?: string | number;
-  /** true: solo activos; false: solo los que ya no lo están */
+  /** false: solo los que ya no lo están */
   activo?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3167,6 +3201,8 @@ export interface ContractsListInput {
    * @default true
    */
   vigentes?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3226,6 +3262,8 @@ export interface AbsencesListInput {
   tipo?: string;
   /** true: también las rechazadas */
   incluir_rechazadas?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3444,6 +3482,8 @@ export interface TreasuryMovementsListInput {
   fecha_fin?: string;
   /** Solo los de esta cuenta */
   cuentaId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3495,7 +3535,7 @@ export interface DueDatesListInput {
   fecha_fin?: string;
   /** Solo cobros o solo pagos */
   tipo?: 'cobro' | 'pago';
-  /** true: solo con algo pendiente; false: solo saldados */
+  /** false: solo saldados */
   pendiente?: boolean;
   /** true: solo vencidos; false: los demás */
   vencidos?: boolean;
@@ -3505,6 +3545,8 @@ export interface DueDatesListInput {
   proveedorId?: string | number;
   /** Solo cobros de esta factura */
   facturaId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1

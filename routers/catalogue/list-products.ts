@@ -5,9 +5,10 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
 import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { limit, offset, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, limit, offset, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { low, pricesOf, product } from './product.ts';
 
@@ -40,18 +41,22 @@ export const listProducts = operation({
   input: {
     busqueda: text(200).optional().describe('Texto en descripción, referencia, SKU o código EAN'),
     familiaId: id('family').optional().describe('Solo los de esta familia'),
-    bajo_minimo: z.boolean().optional().describe('true: solo los que tienen el stock en su mínimo o por debajo'),
+    bajo_minimo: z.boolean().optional().describe('true: stock en su mínimo o por debajo'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: products.schema,
-  async handler({ input, db, accountId }) {
-    const { busqueda, familiaId, bajo_minimo } = input;
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const { busqueda, familiaId, bajo_minimo, modificado_desde } = input;
+    const ofProduct = changedIn('p', modificado_desde, timeZone);
+    const ofStock = changedIn('s', modificado_desde, timeZone);
     const prices = storedPricesOf(accountId).as('prices');
     const rows = shown
       .where('p.account_id', '=', accountId)
       .$call(when(busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))))
       .$call(when(familiaId, (q, family) => q.where('p.family_id', '=', family)))
-      .$if(bajo_minimo === true, (q) => q.where(low));
+      .$if(bajo_minimo === true, (q) => q.where(low))
+      .$call(when(ofProduct, (q, since) => q.where(sql<boolean>`(${since} or ${ofStock})`)));
     const selected = rows.clearSelect();
     if (busqueda) {
       // A search counts and shows the same products: they are looked for once.
@@ -64,7 +69,7 @@ export const listProducts = operation({
         rows: shownOfPage.where('p.account_id', '=', accountId).select(prices).select(order.keys).orderBy(order.by),
       });
     }
-    const all = familiaId === undefined && !bajo_minimo;
+    const all = familiaId === undefined && !bajo_minimo && !modificado_desde;
     const total = db.selectFrom('record_counts').select('products').where('account_id', '=', accountId);
     return products.read(db, input, { ...(all ? { total } : { selected }), rows: rows.select(prices) });
   },

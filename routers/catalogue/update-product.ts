@@ -5,7 +5,7 @@ import type { OperationContext } from '../../platform/context.ts';
 import { derivedOf } from '../../platform/derived.ts';
 import { badInput, type FieldProblem, notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { changed, refuseNothing, updateRecord } from '../shared/changes.ts';
+import { changed, refuseNothing, touch, updateRecord } from '../shared/changes.ts';
 import { id } from '../shared/id.ts';
 import { readProduct, wholeProduct } from './product.ts';
 import {
@@ -80,13 +80,14 @@ export const updateProduct = operation({
     const { search } = derivedOf('products', changed(before, columns));
     audit('product', articuloId);
     const prices = pricesAfter(accountId, before.vat, datos);
-    const [, , , , answer] = await Promise.all([
+    const [, formatted, varied, , answer] = await Promise.all([
       updateRecord(db, 'products', { accountId, id: articuloId, now }, { ...columns, search, prices }),
       formats.write(),
       variations.write(),
       columns.mode === 'sale' && before.mode !== 'sale' && explainStock(call, articuloId),
       readProduct(db, accountId, articuloId),
     ]);
+    if (formatted || varied) await touch(db, 'products', { accountId, ids: [articuloId], now });
     return answer;
   },
 });
@@ -108,10 +109,11 @@ function pricesAfter(accountId: number, vat: number, { iva = vat, precios }: Dat
 /** What is wrong with what was sent of the formats or variations of an article, and how it is written. */
 interface Parts {
   problems: FieldProblem[];
-  write(): Promise<unknown>;
+  /** Whether anything changed. */
+  write(): Promise<boolean>;
 }
 
-const NO_PARTS: Parts = { problems: [], write: () => Promise.resolve() };
+const NO_PARTS: Parts = { problems: [], write: () => Promise.resolve(false) };
 
 /** What is wrong with ids of parts of which an article has those that are `known`. ID-05 */
 const wrongIds = (field: string, ids: readonly (number | undefined)[], known: readonly { id: number }[]) =>
@@ -153,8 +155,8 @@ async function formatsAfter(
       ...wrongIds('formatos.formatoId', ids, known),
       ...wrongDefault([...others.map((one) => ({ venta: one.for_sale, defecto_venta: one.sale_default })), ...sold]),
     ],
-    write: () =>
-      Promise.all([
+    async write() {
+      const written = await Promise.all([
         ...formatos.map(
           ({ formatoId: id, ...format }) =>
             id !== undefined && updateRecord(db, 'product_formats', { accountId, id, now }, formatColumns(format)),
@@ -173,7 +175,9 @@ async function formatsAfter(
               })),
             )
             .execute(),
-      ]),
+      ]);
+      return added.length > 0 || written.includes(true);
+    },
   };
 }
 
@@ -196,8 +200,8 @@ async function variationsAfter(
   const added = variaciones.filter(({ variacionId }) => variacionId === undefined);
   return {
     problems: wrongIds('variaciones.variacionId', ids, known),
-    write: () =>
-      Promise.all([
+    async write() {
+      const [described] = await Promise.all([
         renamed.length > 0 &&
           sql`update product_variations v
             set description = n.description, version = v.version + 1, updated_at = ${now.toString()}
@@ -215,7 +219,9 @@ async function variationsAfter(
               })),
             )
             .execute(),
-      ]),
+      ]);
+      return added.length > 0 || (described !== false && described.numAffectedRows !== 0n);
+    },
   };
 }
 

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
 import { listOf } from '../shared/pages.ts';
-import { limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { byNumber, project, projectsIn } from './project.ts';
 
@@ -22,16 +23,19 @@ export const listProjects = operation({
     busqueda: text(200).optional().describe('Texto en la descripción o el número'),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     estadoId: id('projectState').optional().describe('Solo los de este estado'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: projects.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
-    const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin } = input;
+    const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin, modificado_desde } = input;
+    const since = changedIn('p', modificado_desde, timeZone);
     const filters = [
       sql`p.account_id = ${accountId}`,
       ...(busqueda ? [sql`p.search like ${containing(busqueda)}`] : []),
       ...(clienteId === undefined ? [] : [sql`p.client_id = ${clienteId}`]),
       ...(estadoId === undefined ? [] : [sql`p.state_id = ${estadoId}`]),
+      ...(since ? [since] : []),
     ];
     const where = sql.join(filters, sql` and `);
     const ids = sql`select p.id from projects p where ${where} ${byNumber.andAfter(input)}

@@ -5,9 +5,10 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { folded } from '../shared/folded.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
 import { orderOf } from '../shared/order.ts';
 import { pageOf } from '../shared/pages.ts';
-import { limit, offset, PAGE, page, paged, text } from '../shared/schemas.ts';
+import { changedSince, limit, offset, PAGE, page, paged, text } from '../shared/schemas.ts';
 import { plainOf, shape } from '../shared/shape.ts';
 import { amountOf, comingOf, recurring, toCome } from './recurring.ts';
 
@@ -31,16 +32,19 @@ export const listRecurrings = operation({
     busqueda: text(200).optional().describe('Texto en la descripción o en el cliente'),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     vigentes: z.boolean().optional().describe('true: sin caducar; false: caducados'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: paged('total_recurrentes', 'recurrentes', service.schema.extend(toCome)),
-  async handler({ input, db, accountId, today }) {
+  async handler({ input, db, accountId, principal: { timeZone }, today }) {
     const { busqueda, clienteId, vigentes } = input;
     const pattern = busqueda && containing(busqueda);
+    const since = changedIn('r', input.modificado_desde, timeZone);
     const of = sql`r.account_id = ${accountId}
       ${clienteId === undefined ? sql`` : sql`and r.client_id = ${clienteId}`}
       ${vigentes === undefined ? sql`` : sql`and (r.end_date is null or r.end_date >= ${today.toString()}::date) = ${vigentes}`}
-      ${pattern ? sql`and (${folded(sql`r.description`)} like ${pattern} or c.search like ${pattern})` : sql``}`;
+      ${pattern ? sql`and (${folded(sql`r.description`)} like ${pattern} or c.search like ${pattern})` : sql``}
+      ${since ? sql`and ${since}` : sql``}`;
     const from = sql`recurrings r join clients c on c.account_id = ${accountId} and c.id = r.client_id where ${of}`;
     const [{ rows }, { rows: totals }] = await Promise.all([
       sql<{ id: number; text: string }>`

@@ -35,6 +35,22 @@ export function refuseManyMonths(from: string, to: string): void {
   }
 }
 
+/** `modificado_desde` of a list of records: a day or an instant. */
+export const changedSince = () => ({
+  modificado_desde: z
+    .string()
+    .trim()
+    .refine(
+      (moment) =>
+        (isoDate().safeParse(moment).success || isoInstant.safeParse(moment).success) && !moment.startsWith('0000'),
+      'se esperaba AAAA-MM-DD, o un instante con zona como 2026-01-31T08:00:00Z',
+    )
+    .optional()
+    .describe('Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z)'),
+});
+
+const isoInstant = z.iso.datetime({ offset: true });
+
 export const PAGE = { size: 100, max: 500 } as const;
 export const LONG_PAGE = { size: 200, max: 1000 } as const;
 /** Of lists that callers expect whole: as long as an answer's length lets it be, or a 400. FAIR-03 */

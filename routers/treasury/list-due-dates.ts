@@ -4,9 +4,10 @@ import { operation } from '../operation.ts';
 import { countsToPay } from '../shared/documents/due-dates.ts';
 import { party, supplierParty } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
 import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { changedSince, limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, flagOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
 
 const figures = {
@@ -63,16 +64,18 @@ export const listDueDates = operation({
   input: {
     ...optionalDates(),
     tipo: z.enum(['cobro', 'pago']).optional().describe('Solo cobros o solo pagos'),
-    pendiente: z.boolean().optional().describe('true: solo con algo pendiente; false: solo saldados'),
+    pendiente: z.boolean().optional().describe('false: solo saldados'),
     vencidos: z.boolean().optional().describe('true: solo vencidos; false: los demás'),
     clienteId: id('client').optional().describe('Solo cobros de este cliente'),
     proveedorId: id('supplier').optional().describe('Solo pagos a este proveedor'),
     facturaId: id('invoice').optional().describe('Solo cobros de esta factura'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: dueDates.schema,
-  async handler({ input, db, accountId, today }) {
+  async handler({ input, db, accountId, principal: { timeZone }, today }) {
     const { fecha_inicio, fecha_fin, tipo, pendiente, vencidos, clienteId, proveedorId, facturaId } = input;
+    const since = changedIn('v', input.modificado_desde, timeZone);
     const overdue = sql`(amount > paid and date < ${today.toString()}::date)`;
     const all = [
       sql`account_id = ${accountId}`,
@@ -80,6 +83,7 @@ export const listDueDates = operation({
       ...(fecha_fin === undefined ? [] : [sql`date <= ${fecha_fin}::date`]),
       ...(pendiente === undefined ? [] : [sql`(amount <> paid) = ${pendiente}`]),
       ...(vencidos === undefined ? [] : [vencidos ? overdue : sql`not ${overdue}`]),
+      ...(since ? [since] : []),
     ];
     const toCollect = [
       ...all,
@@ -102,7 +106,7 @@ export const listDueDates = operation({
     ];
     const kinds = {
       cobro: sql`select 'cobro' as kind, id, date, amount, paid, invoice_id as document_id
-        from invoice_due_dates where ${sql.join(toCollect, sql` and `)}`,
+        from invoice_due_dates v where ${sql.join(toCollect, sql` and `)}`,
       pago: sql`select 'pago' as kind, id, date, amount, paid, purchase_invoice_id as document_id
         from purchase_invoice_due_dates v where ${sql.join(toPay, sql` and `)}`,
     };

@@ -57,6 +57,17 @@ export interface ImportedRecords {
   changes: Changes;
 }
 
+/** By the table of invoices: where their lines name delivery notes. */
+const INVOICED: Readonly<Record<string, { lines: string; parent: string; note: string; notes: string }>> = {
+  invoices: { lines: 'invoice_lines', parent: 'invoice_id', note: 'delivery_note_id', notes: 'delivery_notes' },
+  purchase_invoices: {
+    lines: 'purchase_invoice_lines',
+    parent: 'purchase_invoice_id',
+    note: 'purchase_delivery_note_id',
+    notes: 'purchase_delivery_notes',
+  },
+};
+
 const BATCH_RECORDS = 1000;
 const BATCH_CHARACTERS = 4_000_000;
 const MANY = 5000;
@@ -329,9 +340,27 @@ class Import {
       for (const owners of await ownersOf(this.#db, this.#accountId, collection.table, ids)) {
         this.#changes.addIn(owners.table, 'modify', owners.ids);
       }
+      await this.#addNotes(collection.table, ids);
     }
     if (this.#limits) this.#keep(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
+  }
+
+  /** Delivery notes are invoiced by the invoices whose lines name them. */
+  async #addNotes(table: string, ids: readonly number[]): Promise<void> {
+    const invoiced = INVOICED[table];
+    if (!invoiced) return;
+    const { lines, parent, note, notes } = invoiced;
+    const found = await rows<{ id: number }>(
+      this.#db,
+      `select distinct ${note} as id from ${lines} where account_id = $1 and ${parent} = any($2) and ${note} is not null`,
+      [this.#accountId, ids],
+    );
+    this.#changes.addIn(
+      notes,
+      'modify',
+      found.map(({ id }) => id),
+    );
   }
 
   /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AnonymousCalls } from './anonymous.ts';
 import type { Door } from './audit.ts';
 import type { Clock } from './clock.ts';
+import type { Cursors } from './cursors.ts';
 import type { Database, Db } from './database.ts';
 import type { ApiError } from './errors.ts';
 import type { Guesses } from './guesses.ts';
@@ -30,6 +31,7 @@ export interface Service {
   ids: Ids;
   /** Answers of reads, given again while nothing has changed. */
   answers: KeptAnswers;
+  cursors: Cursors;
   keys: Keys;
   /** Limits wrong credentials by network. AUTH-05 */
   guesses: Guesses;

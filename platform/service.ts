@@ -4,6 +4,7 @@ import { AnonymousCalls } from './anonymous.ts';
 import { thisBuild } from './build.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Service } from './context.ts';
+import { Cursors } from './cursors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { Guesses } from './guesses.ts';
 import { readyIdKeys } from './id-keys.ts';
@@ -76,6 +77,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       replica,
       readiness,
       ids,
+      cursors: new Cursors(secrets),
       answers: new KeptAnswers(options.cacheBytes ?? 0, `${await thisBuild()} ${ids.seal(1, 'client', 1)}`),
       keys,
       guesses,

@@ -63,10 +63,12 @@ export function createClient(options: ClientOptions): AlbaranClient {
       return apiPromise(retrying((signal) => writing(transport, { path, input, signal }), options));
     };
     async function* pages(input?: Input, options?: WriteOptions) {
-      for (let pagina = Number(input?.pagina ?? 1); ; pagina++) {
-        const page = await read({ ...input, pagina }, options);
+      const { pagina, ...filters } = input ?? {};
+      for (let place: Input = { pagina, cursor: filters.cursor }; ; ) {
+        const page = await read({ ...filters, ...place }, options);
         yield page;
-        if (!isObject(page) || !(Number(page.num_paginas) > pagina)) return;
+        if (!isObject(page) || typeof page.cursor !== 'string') return;
+        place = { cursor: page.cursor };
       }
     }
     async function* items(input?: Input, options?: WriteOptions) {

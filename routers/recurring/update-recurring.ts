@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { changed, refuseNothing, updateRecord } from '../shared/changes.ts';
+import { changed, refuseNothing, touch, updateRecord } from '../shared/changes.ts';
 import { checkAmounts, renewedLine, resolveLines } from '../shared/documents/sale-lines.ts';
 import { id } from '../shared/id.ts';
 import { text } from '../shared/schemas.ts';
@@ -49,7 +49,8 @@ export const updateRecurring = operation({
     if (!before) throw notFound('recurrenteId');
     refuseReversed('datos', changed(before, columns));
     if (lines) checkAmounts(lines, 1, 'datos.detalles');
-    const [changes, , , answer] = await Promise.all([
+    const [, changes, , , answer] = await Promise.all([
+      lines && touch(db, 'recurrings', { accountId, ids: [recurrenteId], now }),
       updateRecord(db, 'recurrings', { accountId, id: recurrenteId, now }, { description: descripcion, ...columns }),
       lines &&
         sql`delete from recurring_lines where account_id = ${accountId} and recurring_id = ${recurrenteId}`.execute(db),

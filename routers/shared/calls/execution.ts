@@ -18,7 +18,9 @@ import { stateOf } from '../../../platform/kept-answers.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
 import { type Admission, credentialOf } from './admission.ts';
+import { openCursor } from './cursor.ts';
 import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
+import { isRecord } from './input.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
@@ -29,6 +31,8 @@ export interface Execution<Input> {
   /** Whether its answers may be given again while nothing of the company has changed. JRN-04 */
   lasts: boolean;
   ready: ((call: Waiting<Input>) => Promise<unknown>) | undefined;
+  /** Its answers are pages of a list. */
+  paged: boolean;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
   /** The ids in an input. */
   ids(root: { value: unknown }): IdSite[];
@@ -69,7 +73,17 @@ export function executionOf<Input>(
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
   const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
-  return { alias, write, report, lasts: lasts && !write, ready, options: { plan, plannerHints }, ids: idSites(input) };
+  const paged = 'cursor' in input.shape;
+  return {
+    alias,
+    write,
+    report,
+    paged,
+    lasts: lasts && !write,
+    ready,
+    options: { plan, plannerHints },
+    ids: idSites(input),
+  };
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
@@ -80,7 +94,7 @@ type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Result extends Outcome>(
-  { alias, write, report, lasts, ready, options, ids }: Execution<Input>,
+  { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input>,
   ctx: CallContext & Admission,
   input: Input,
   handle: (work: Work<Input>) => Promise<Result>,
@@ -95,6 +109,7 @@ export async function execute<Input, Result extends Outcome>(
   // Of the body as it was sent: opening its ids changes it.
   const hash = key === undefined ? '' : requestHash(alias, input);
   const view = lasts ? viewOf(alias, principal, today, input) : undefined;
+  if (paged && isRecord(input)) openCursor(service.cursors, accountId, alias, input);
   const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
   progress.formed = true;
   const call = key === undefined ? undefined : { accountId, key, hash, now };

@@ -70,7 +70,7 @@ test('[PRJ-01] [CON-02] each line that counts, with its document; staff by month
   const line = { horas: null, lineaId: id };
   expect(body.data).toEqual({
     totales: { ventas: 35.3, compras: 60.6, coste_personal: 13.33, coste_maquinaria: 4.67 },
-    ...{ total_lineas: 8, pagina: 1, por_pagina: 200, num_paginas: 1 },
+    ...{ total_lineas: 8, pagina: 1, por_pagina: 200, num_paginas: 1, cursor: null },
     desglose: [
       {
         ...{ concepto: 'ventas', fecha: '2026-02-15', importe: 5, ...line, descripcion: 'Nueva' },

@@ -51,7 +51,7 @@ export function* demoCompany(
     calendario: context.calendario,
     fichajes: timeEntries(context, staff.people, works.projects, works.machines),
   };
-  yield { coleccion: 'cuenta', ref: 'montalt', formato: 1, ...COMPANY, stock_multiformato: true };
+  yield { coleccion: 'cuenta', ref: 'montalt', formato: 2, ...COMPANY, stock_multiformato: true };
   for (const coleccion of ORDER.split(/\s+/)) {
     for (const row of collections[coleccion] ?? []) yield { coleccion, ...row };
   }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
+import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
 import { ACCOUNT, accountSchema, formatSchema, readAccount, writeAccount } from './account.ts';
 import type { Collection, FileRecord, InnerRecord } from './collection.ts';
 import { settle } from './consequences.ts';
@@ -19,7 +20,7 @@ import { Writer, type Written } from './write.ts';
 export { AccountFileError } from './problems.ts';
 
 export interface ImportOptions {
-  /** Who imports, for the audit; default `command`. */
+  /** Who imports, for the journal; default `command`. */
   actor?: string;
   requestId?: string;
   /** The instant of the import, default now. New records are entered on the company's date at that instant. */
@@ -52,8 +53,8 @@ export interface ImportedRecords {
   same: number;
   /** The number of each record, by its collection and ref. */
   ids: ReadonlyMap<Collection, ReadonlyMap<string, number>>;
-  /** The numbers of those that are new or changed. */
-  written: ReadonlyMap<Collection, ReadonlySet<number>>;
+  /** What is new or changed, and what changed by it. */
+  changes: Changes;
 }
 
 const BATCH_RECORDS = 1000;
@@ -119,7 +120,7 @@ class Import {
   /** Set where records come by a call. */
   readonly #limits: RecordsOptions | undefined;
   readonly #ids = new Map<Collection, Map<string, number>>();
-  readonly #written = new Map<Collection, ReadonlySet<number>>();
+  readonly #changes = new Changes();
   readonly #claims: Claims;
   readonly #before: Awaited<ReturnType<typeof readAccount>>;
   readonly #now: Temporal.Instant;
@@ -230,18 +231,8 @@ class Import {
     }
     await this.#settle();
     const { actor = 'command', requestId = randomUUID() } = this.#options;
-    await this.#db
-      .insertInto('audit_records')
-      .values({
-        account_id: this.#accountId,
-        actor,
-        door: 'command',
-        operation: 'import',
-        record_kind: 'account',
-        record_id: this.#accountId,
-        request_id: requestId,
-      })
-      .execute();
+    const origin = { actor, door: 'command', requestId, operation: 'import', now: this.#now } as const;
+    await writeJournal(this.#db, this.#accountId, origin, this.#changes.certain);
     return this.#result;
   }
 
@@ -250,7 +241,8 @@ class Import {
     await this.#flush();
     await this.#settle();
     const { records, created, changed } = this.#result;
-    return { created, changed, same: records - created - changed, ids: this.#ids, written: this.#written };
+    const same = records - created - changed;
+    return { created, changed, same, ids: this.#ids, changes: this.#changes };
   }
 
   /** Throws if there are problems; updates what follows from the records. */
@@ -308,7 +300,10 @@ class Import {
     const record = this.#valid(accountSchema, raw, position);
     if (!record) return;
     this.#times = new LocalTimes(record.zona_horaria);
-    if (await writeAccount(this.#db, this.#accountId, record, this.#today)) this.#result.changed++;
+    if (await writeAccount(this.#db, this.#accountId, record, this.#today)) {
+      this.#result.changed++;
+      this.#changes.add('modify', 'account', this.#accountId);
+    }
     const { cuota_por_minuto: quota } = record;
     if (quota !== null && quota !== this.#before.quota_per_minute) {
       this.#result.notices.push(
@@ -327,14 +322,21 @@ class Import {
     const [created, changed] = [written.created.size, written.changed.size];
     this.#result.created += created;
     this.#result.changed += changed;
-    if (created + changed > 0) this.#touched.add(collection);
+    if (created + changed > 0) {
+      this.#touched.add(collection);
+      this.#changes.addIn(collection.table, 'create', written.created);
+      this.#changes.addIn(collection.table, 'modify', written.changed);
+      const ids = [...written.created, ...written.changed];
+      for (const owners of await ownersOf(this.#db, this.#accountId, collection.table, ids)) {
+        this.#changes.addIn(owners.table, 'modify', owners.ids);
+      }
+    }
     if (this.#limits) this.#keep(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
   }
 
   /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */
-  #keep(collection: Collection, items: readonly Item[], { ids, created, changed }: Written): void {
-    this.#written.set(collection, created.union(changed).union(this.#written.get(collection) ?? new Set()));
+  #keep(collection: Collection, items: readonly Item[], { ids, changed }: Written): void {
     const known = this.#ids.get(collection) ?? new Map<string, number>();
     this.#ids.set(collection, known);
     for (const item of items) {

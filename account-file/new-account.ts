@@ -1,6 +1,7 @@
 // Creates a company with its standard records.
 import { randomUUID } from 'node:crypto';
 import { constraintOf, type Database, type Db, isDatabaseError } from '../platform/database.ts';
+import { changeOf, writeJournal } from '../platform/journal.ts';
 import { isTimeZone } from './local-times.ts';
 import { rows } from './statements.ts';
 
@@ -50,18 +51,13 @@ export async function createAccount(database: Database, account: NewAccount): Pr
         })
         .execute();
       await addStandardRecords(db, id);
-      await db
-        .insertInto('audit_records')
-        .values({
-          account_id: id,
-          actor: 'command',
-          door: 'command',
-          operation: 'account create',
-          record_kind: 'account',
-          record_id: id,
-          request_id: randomUUID(),
-        })
-        .execute();
+      const origin = {
+        actor: 'command',
+        door: 'command',
+        requestId: randomUUID(),
+        now: Temporal.Now.instant(),
+      } as const;
+      await writeJournal(db, id, { ...origin, operation: 'account create' }, [changeOf('create', 'account', id)]);
     });
   } catch (error) {
     if (isDatabaseError(error) && constraintOf(error) === 'accounts_slug_unique') {

@@ -8,6 +8,7 @@ import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
 import { bodyText } from '../platform/json-input.ts';
 import { jsonObject } from '../platform/json-text.ts';
 import { admit } from '../routers/shared/calls/admission.ts';
+import { NOT_MODIFIED } from '../routers/shared/calls/execution.ts';
 import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
 import { idMarks } from '../routers/shared/id.ts';
 import { success } from './envelope.ts';
@@ -27,6 +28,11 @@ type Input = Record<string, unknown>;
 /** The content type of a body that is one text parameter, and its maximum size in bytes. FAIR-03 */
 export const LINES_TYPE = 'application/x-ndjson';
 const LINES_LIMIT = 5 * 1024 ** 2;
+
+const REVALIDATED = {
+  'Cache-Control': 'private, no-cache',
+  Vary: 'X-API-KEY, X-API-SECRET, X-Max-Lag',
+};
 
 /** Adds `/api/v1/...` and `POST /<alias>` for every operation. */
 export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<void> {
@@ -58,7 +64,12 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         const input = collect(operation, request, parameters, call);
         const unknown = unknownKeys(operation.input, input);
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown));
+        const tags = door === 'v1' && !operation.write;
+        if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
+        // A caller may keep what has a tag, and asks with it whether that is still so. RFC 9111, section 4.3
+        if (call.headers.ETag) reply.headers(REVALIDATED);
+        if (data === NOT_MODIFIED) return reply.code(304).send();
         return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },
     });
@@ -206,7 +217,7 @@ function asTyped({ shape }: z.ZodObject, input: Input): Input {
   );
 }
 
-/** Converts strings, nested ones too. A string that does not fit its type stays one, and the schema refuses it. */
+/** Converts strings, nested ones too; a list may be one, with commas. A string that does not fit its type stays one, and the schema refuses it. */
 function fromTexts(schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value === 'string') return fromText(schema, value);
   if (schema instanceof z.ZodObject && isObject(value)) return asTyped(schema, value);
@@ -228,6 +239,7 @@ const takesEmpty = (schema: z.core.$ZodType) =>
 const BOOLEANS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 
 function fromText(schema: z.core.$ZodType, text: string): unknown {
+  if (schema instanceof z.ZodArray) return fromTexts(schema, text.split(','));
   if (schema instanceof z.ZodBoolean) return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : text;
   if (schema instanceof z.ZodLiteral) return [...schema.values].find((value) => String(value) === text) ?? text;
   // Accept only JSON's plain notation, and for an int only digits, so that every door refuses the same values.

@@ -85,6 +85,38 @@ export const AuditRecord = defineEntity({
   },
 });
 
+/** How far a company's journal is, and of which history: `epoch` is new after a backup was restored. JRN-01, JRN-02 */
+export const Journal = defineEntity({
+  name: 'Journal',
+  tableName: 'journals',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary().autoincrement(false),
+    epoch: p.text(),
+    n: bigint().defaultRaw('0'),
+    ...stamped(),
+  },
+});
+
+/** A record that changed. Its number follows the order of the commits, without gaps. JRN-01 */
+export const JournalEntry = defineEntity({
+  name: 'JournalEntry',
+  tableName: 'journal_entries',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    n: bigint().primary(),
+    recordTable: p.text(),
+    recordId: bigint(),
+    action: p.enum(['create', 'modify', 'annul', 'delete']),
+    operation: p.text(),
+    actor: p.text(),
+    door: p.text(),
+    requestId: p.text(),
+    ...stamped(),
+  },
+});
+
 /** The company's calls in the current minute. LIM-01 */
 export const QuotaWindow = defineEntity({
   name: 'QuotaWindow',

@@ -3,10 +3,17 @@
 // catalogue, so that columns added later are covered too.
 import { type RawBuilder, sql } from 'kysely';
 import { PARTY_COLUMNS } from '../entities/sales.ts';
-import { type Author, noteWrite } from '../platform/audit.ts';
 import type { Db } from '../platform/database.ts';
 import { derivedColumns, derivedOf } from '../platform/derived.ts';
 import type { Kind } from '../platform/ids.ts';
+import {
+  Changes,
+  isRecordTable,
+  type Change as JournalChange,
+  type Origin,
+  ownersOf,
+  writeJournal,
+} from '../platform/journal.ts';
 import { type Person, withoutMentions } from './mentions.ts';
 
 export type PersonKind = Extract<Kind, 'employee' | 'contact' | 'client' | 'supplier'>;
@@ -158,7 +165,7 @@ export async function anonymiseRecord(
   db: Db,
   accountId: number,
   { kind, id, record }: { kind: PersonKind; id: number; record: Texts },
-  author: Author,
+  origin: Origin,
 ): Promise<Anonymised> {
   const { table, person, blank } = PERSONAL[kind];
   const counts = new Counts();
@@ -177,7 +184,7 @@ export async function anonymiseRecord(
   const known = (texts: Texts) =>
     person(Object.fromEntries(Object.entries(texts).filter(([column, value]) => value !== blank(id)[column])));
   await anonymiseTexts(db, accountId, together([record, ...parties].map(known)), counts);
-  await noteWrite(db, accountId, author, { operation: 'person anonymise', kind, id });
+  await writeJournal(db, accountId, origin, await counts.changes(db, accountId));
   return { changes: counts.list(), attachments: await attachmentsOf(db, accountId, kind, id, record) };
 }
 
@@ -198,32 +205,53 @@ async function anonymiseParties(
       select distinct party from ${sql.table(table)}
       where account_id = ${accountId} and client_id = ${clientId} and party is not null`.execute(db);
     found.push(...rows.map(({ party }) => party));
-    const { numAffectedRows = 0n } = await sql`
+    const { rows: written } = await sql<{ id: number }>`
       update ${sql.table(table)} set party = party || ${JSON.stringify(kept)}::jsonb, version = version + 1, updated_at = now()
-      where account_id = ${accountId} and client_id = ${clientId} and not party @> ${JSON.stringify(kept)}::jsonb`.execute(
-      db,
+      where account_id = ${accountId} and client_id = ${clientId} and not party @> ${JSON.stringify(kept)}::jsonb
+      returning id`.execute(db);
+    counts.add(
+      table,
+      'party',
+      written.map(({ id }) => id),
     );
-    counts.add(table, 'party', Number(numAffectedRows));
   }
   return found;
 }
 
 /** Removes a person from every text of the company, in the transaction of `db`. */
-export async function anonymiseMentions(db: Db, accountId: number, person: Person): Promise<Change[]> {
+export async function anonymiseMentions(db: Db, accountId: number, person: Person, origin: Origin): Promise<Change[]> {
   const counts = new Counts();
   await anonymiseTexts(db, accountId, person, counts);
+  await writeJournal(db, accountId, origin, await counts.changes(db, accountId));
   return counts.list();
 }
 
 class Counts {
   readonly #rows = new Map<string, Change>();
+  readonly #ids = new Map<string, Set<number>>();
 
-  add(table: string, column: string, rows = 1): void {
-    if (rows === 0) return;
+  /** Rows without a number are not named: they are no records. */
+  add(table: string, column: string, ids: readonly (number | undefined)[]): void {
+    if (ids.length === 0) return;
     const name = `${table} ${column}`;
     const change = this.#rows.get(name) ?? { table, column, rows: 0 };
-    change.rows += rows;
+    change.rows += ids.length;
     this.#rows.set(name, change);
+    const known = this.#ids.get(table) ?? new Set();
+    for (const id of ids) if (id !== undefined) known.add(id);
+    this.#ids.set(table, known);
+  }
+
+  /** The records that show something else now: those that were written, and those whose inner records were. */
+  async changes(db: Db, accountId: number): Promise<JournalChange[]> {
+    const changes = new Changes();
+    for (const [table, ids] of this.#ids) {
+      if (isRecordTable(table)) changes.addIn(table, 'modify', ids);
+      for (const owners of await ownersOf(db, accountId, table, [...ids])) {
+        changes.addIn(owners.table, 'modify', owners.ids);
+      }
+    }
+    return changes.certain;
   }
 
   list = (): Change[] =>
@@ -236,6 +264,8 @@ const ROWS_A_PAGE = 2000;
 const SKIPPED_TABLES = new Set([
   'accounts',
   'audit_records',
+  'journals',
+  'journal_entries',
   'quota_windows',
   'quota_days',
   'oauth_tokens',
@@ -271,7 +301,7 @@ async function anonymiseTexts(db: Db, accountId: number, person: Person, counts:
         await sql`delete from idempotency_records where account_id = ${accountId} and key = ${String(row.key.key)}`.execute(
           db,
         );
-        counts.add(table.name, '*');
+        counts.add(table.name, '*', [undefined]);
       } else await write(db, accountId, table.name, row.key, row.texts, { ...row.texts, ...changed }, counts);
     }
   }
@@ -366,7 +396,7 @@ async function write(
     sql` and `,
   )}`.execute(db);
   if (numAffectedRows !== 1n) throw new ChangedMeanwhile();
-  for (const column of changed) counts.add(table, column);
+  for (const column of changed) counts.add(table, column, [typeof key.id === 'number' ? key.id : undefined]);
 }
 
 /** The attachments on the estimates of the client, or of the contact's client. Employees and suppliers have no estimates. */

@@ -12,6 +12,9 @@ const ENDED_GRANT_DAYS = 30;
 const ENDED_KEY_DAYS = 90;
 const SIGN_IN_DAYS = 90;
 const QUOTA_DAYS = 31;
+/** How long changes can be read. JRN-03 */
+export const JOURNAL_DAYS = 400;
+const JOURNAL_STEP = 20_000;
 const FAILURE_MINUTES = 1;
 
 const ROWS_A_STATEMENT = 5000;
@@ -30,6 +33,8 @@ export type Removed = Record<string, number>;
 interface Rule {
   table: string;
   key: readonly string[];
+  /** Rows that are never changed need no lock. */
+  fixed?: boolean;
   /** The condition on a row `t` that has expired by `now`. */
   ended(now: RawBuilder<string>, company: RawBuilder<unknown>): RawBuilder<boolean>;
 }
@@ -67,6 +72,17 @@ const OF_COMPANIES: readonly Rule[] = [
     table: 'api_keys',
     key: ['id'],
     ended: (now) => sql`least(t.revoked_at, t.expires_at) <= ${now} - make_interval(days => ${ENDED_KEY_DAYS})`,
+  },
+  {
+    table: 'journal_entries',
+    key: ['n'],
+    fixed: true,
+    // The oldest first: what is behind them is younger. JRN-03
+    ended: (
+      now,
+      company,
+    ) => sql`(t.n < (select min(e.n) from journal_entries e where e.account_id = ${company}) + ${JOURNAL_STEP}::int
+      and t.created_at <= ${now} - make_interval(days => ${JOURNAL_DAYS}))`,
   },
   {
     table: 'quota_days',
@@ -152,15 +168,16 @@ async function purge(
 /** Skips locked rows: they are in use, or will be removed tomorrow. */
 async function removeSome(
   db: Db,
-  { table, key, ended }: Rule,
+  { table, key, fixed = false, ended }: Rule,
   now: RawBuilder<string>,
   limit: number,
   accountId?: number,
 ): Promise<Removed> {
   const ofCompany = accountId === undefined ? sql`` : sql`t.account_id = ${accountId} and`;
+  const locked = fixed ? sql`` : sql`for update of t skip locked`;
   const columns = sql.join(key.map((column) => sql.ref(`t.${column}`)));
   const { numAffectedRows } = await sql`delete from ${sql.table(table)} t where ${ofCompany} (${columns}) in (
-    select ${columns} from ${sql.table(table)} t where ${ofCompany} ${ended(now, sql`${accountId}`)} limit ${limit} for update of t skip locked)`.execute(
+    select ${columns} from ${sql.table(table)} t where ${ofCompany} ${ended(now, sql`${accountId}`)} limit ${limit} ${locked})`.execute(
     db,
   );
   return { [table]: Number(numAffectedRows ?? 0n) };

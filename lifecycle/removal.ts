@@ -56,7 +56,8 @@ export async function removeCompany(
 
 async function countWrites(client: pg.ClientBase, accountId: number): Promise<string> {
   const { rows } = await client.query<{ writes: string }>(
-    'select count(*) as writes from audit_records where account_id = $1',
+    `select (select count(*) from audit_records where account_id = $1)
+       + coalesce((select n from journals where account_id = $1), 0) as writes`,
     [accountId],
   );
   return String(rows[0]?.writes);

@@ -7,6 +7,9 @@ import type { Database, Db } from './database.ts';
 import type { ApiError } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 import type { Ids, Kind } from './ids.ts';
+import type { Action, ChangedKind, Changes } from './journal.ts';
+import type { JournalWatch } from './journal-watch.ts';
+import type { KeptAnswers } from './kept-answers.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { Metrics } from './metrics.ts';
 import type { NewIds } from './new-ids.ts';
@@ -22,7 +25,11 @@ export interface Service {
   database: Database;
   /** Answers reads whose callers allow a lag, if configured. */
   replica?: Replica | undefined;
+  /** Calls that wait for a company's next change. */
+  journal: JournalWatch;
   ids: Ids;
+  /** Answers of reads, given again while nothing has changed. */
+  answers: KeptAnswers;
   keys: Keys;
   /** Limits wrong credentials by network. AUTH-05 */
   guesses: Guesses;
@@ -63,6 +70,8 @@ export interface CallContext {
   malformed?: ApiError | undefined;
   /** The text of `X-Max-Lag`: how many seconds old a read may be. */
   maxLag?: string | undefined;
+  /** Of doors with entity tags: the text of `If-None-Match`, `''` where there is none. JRN-04 */
+  ifNoneMatch?: string | undefined;
   /** Set by a door that admitted the caller before reading the input (ENV-09). */
   principal?: Principal;
   /** The caller, if the door authenticated it before the operation; not yet admitted to the operation. */
@@ -94,9 +103,10 @@ export interface OperationContext {
   beforeCommit(statement: Promise<unknown>): void;
   /** The id of a record that is about to be written. */
   newId(kind: Kind): Promise<number>;
-  /**
-   * Records what this call wrote; every write names at least one record. `ifThere`: of a record with a new id, which the database
-   * may not have written.
-   */
-  audit(kind: Kind | 'account', id: number, ifThere?: boolean): void;
+  /** Says which records this call changed, for the journal: all whose own read shows something else now. JRN-01 */
+  journal(action: Action, kind: ChangedKind, ids: number | readonly number[]): void;
+  /** The same of what an import found. */
+  journalAll(changes: Changes): void;
+  /** The same of a new record that is there only if the database found no other. */
+  journalIfThere(kind: Kind, id: number): void;
 }

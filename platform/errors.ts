@@ -11,6 +11,7 @@ export const ERRORS = {
   notFound: { status: 404, trpc: 'NOT_FOUND' },
   methodNotAllowed: { status: 405, trpc: 'METHOD_NOT_SUPPORTED' },
   stillRunning: { status: 409, trpc: 'CONFLICT' },
+  gone: { status: 410, trpc: 'NOT_FOUND' },
   tooLarge: { status: 413, trpc: 'PAYLOAD_TOO_LARGE' },
   notJson: { status: 415, trpc: 'UNSUPPORTED_MEDIA_TYPE' },
   keyReused: { status: 422, trpc: 'UNPROCESSABLE_CONTENT' },

@@ -96,6 +96,13 @@ export async function earlierAnswer(db: Db, { accountId, key, hash, now }: Keyed
   return earlier.answer;
 }
 
-/** SQL that stores the answer `$${first + 1}` under the claimed key `$${first}` of the company `$1`, for the WITH of a statement. */
-export const keepAnswer = (first: number) =>
-  `kept as (update idempotency_records set answer = $${first + 1} where account_id = $1 and key = $${first})`;
+/** SQL that stores the answer `$${first + 1}` under the claimed key `$${first}` of the company `$1`. */
+const keep = (first: number) =>
+  `update idempotency_records set answer = $${first + 1} where account_id = $1 and key = $${first}`;
+
+/** The same for the WITH of a statement. */
+export const keptAnswer = (first: number) => `kept as (${keep(first)})`;
+
+/** Stores the answer under the claimed key. */
+export const keepAnswer = (db: Db, accountId: number, { key, answer }: { key: string; answer: string }) =>
+  db.executeQuery(CompiledQuery.raw(keep(2), [accountId, key, answer]));

@@ -1,12 +1,15 @@
 // Assembles a running service, for the server and the tests.
 import type { Logger } from 'pino';
 import { AnonymousCalls } from './anonymous.ts';
+import { thisBuild } from './build.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Service } from './context.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { Guesses } from './guesses.ts';
 import { readyIdKeys } from './id-keys.ts';
 import { Ids } from './ids.ts';
+import { JournalWatch } from './journal-watch.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { KnownBrowsers } from './known-browsers.ts';
 import { NewIds } from './new-ids.ts';
 import { Keys } from './principal.ts';
@@ -36,6 +39,8 @@ export interface ServiceOptions {
   /** Collects metrics for Prometheus. */
   metrics?: boolean;
   idempotencyWaitMs?: number;
+  /** Space for answers of reads, in bytes; default none. JRN-04 */
+  cacheBytes?: number;
 }
 
 /** Opens a service on a migrated database. `close` waits for work in progress. */
@@ -61,13 +66,17 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       : undefined;
     const readiness = new Readiness(options.database.url, store);
     const { companyQueue } = options.database;
+    const ids = new Ids(secrets);
+    const journal = new JournalWatch(database);
     return {
       database,
+      journal,
       reports: companyTurns(1, companyQueue),
       batches: companyTurns(1, companyQueue),
       replica,
       readiness,
-      ids: new Ids(secrets),
+      ids,
+      answers: new KeptAnswers(options.cacheBytes ?? 0, `${await thisBuild()} ${ids.seal(1, 'client', 1)}`),
       keys,
       guesses,
       quota,
@@ -82,6 +91,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       checkOutputs: options.checkOutputs ?? false,
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {
+        journal.close();
         await replica?.close();
         await keys.close();
         await quota.close();

@@ -46,7 +46,7 @@ type TextProcedure =
 interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
   extends Omit<OperationMeta, 'input' | 'output' | 'procedure' | 'oauthWrite' | 'destructive' | 'existing'>,
     Omit<InputSpec, 'input'>,
-    Executed {
+    Executed<z.output<z.ZodObject<Shape>>> {
   oauthWrite?: boolean;
   destructive?: boolean;
   existing?: boolean;

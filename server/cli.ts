@@ -19,6 +19,7 @@ import { addKeyRevoke } from './commands/key-revoke.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addPersonAnonymise } from './commands/person-anonymise.ts';
 import { addRenew } from './commands/renew.ts';
+import { addRestoreMark } from './commands/restore-mark.ts';
 import { addServe } from './commands/serve.ts';
 import { addUserCreate } from './commands/user-create.ts';
 import { addUserGrant } from './commands/user-grant.ts';
@@ -41,7 +42,17 @@ export function makeProgram(interruption: Interruption): Command {
     .showHelpAfterError('(see --help)')
     .exitOverride();
   const tools = commandTools(program, interruption);
-  for (const add of [addServe, addMigrate, addDemo, addImport, addExport, addRenew, addCheck, addDistribute])
+  for (const add of [
+    addServe,
+    addMigrate,
+    addDemo,
+    addImport,
+    addExport,
+    addRenew,
+    addCheck,
+    addRestoreMark,
+    addDistribute,
+  ])
     add(program, tools);
   const account = program.command('account').description('companies');
   for (const add of [addAccountCreate, addAccountSet, addAccountList, addAccountDelete]) add(account, tools);

@@ -1,9 +1,12 @@
 // Shared by the commands: the settings, the database connection, and the output (text, or JSON with --json). The commands are in
 // commands/.
+
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Author } from '../platform/audit.ts';
-import { Database } from '../platform/database.ts';
+import { systemClock } from '../platform/clock.ts';
+import { Database, type Db } from '../platform/database.ts';
+import { type Change, writeJournal } from '../platform/journal.ts';
 import { type Config, readConfig } from './config.ts';
 import { Failure } from './failure.ts';
 import { openDatabase, usable } from './open-database.ts';
@@ -49,6 +52,10 @@ export interface CommandTools extends Interruption {
 
 /** The author of a command's writes in the audit. */
 export const commandAuthor = (): Author => ({ actor: 'command', door: 'command', requestId: randomUUID() });
+
+/** Writes what a command changed in a company, as the last of its transaction. JRN-01 */
+export const journalByCommand = (db: Db, accountId: number, operation: string, changes: readonly Change[]) =>
+  writeJournal(db, accountId, { ...commandAuthor(), operation, now: systemClock.now() }, changes);
 
 /** Adds a command to its parent. */
 export type AddCommand = (parent: Command, tools: CommandTools) => void;

@@ -105,6 +105,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
     /^\.movimientoId$/, // settled without an account
+    /^\.cambios\[\]\.(id|origen\.nombre)$/, // of the company itself; of who has no name
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,

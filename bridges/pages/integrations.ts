@@ -1,5 +1,6 @@
 // The integrations page of a company: its API keys (for administrators), authorised connections, automatic issuing of renewals, use
 // of the quota, and how to connect an assistant. The URL and every form name the company, so that two tabs can show two companies.
+
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { noteWrite } from '../../platform/audit.ts';
 import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
@@ -9,6 +10,7 @@ import { ApiError, badField } from '../../platform/errors.ts';
 import { createKey, liveKeys, revokeKey } from '../../platform/identity/api-keys.ts';
 import { type Connection, listGrants, revokeGrant } from '../../platform/identity/grants.ts';
 import { type Membership, namesOf, type Role, requireMember } from '../../platform/identity/users.ts';
+import { changeOf, writeJournal } from '../../platform/journal.ts';
 import type { QuotaUse } from '../../platform/quota.ts';
 import { summariseDue } from '../../routers/shared/renewals/issue-renewals.ts';
 import { connectorSection } from './connector.ts';
@@ -68,8 +70,8 @@ export function addIntegrations(app: FastifyInstance, service: Service): void {
       await service.database.transaction(accountId, { write: true }, async (db) => {
         await requireAdmin(db, visit, accountId);
         await switchAutomaticIssuing(db, accountId, state === 'on', service.clock.now());
-        const operation = `automatic issuing ${state}`;
-        await noteWrite(db, accountId, visit.author, { operation, kind: 'account', id: accountId });
+        const origin = { ...visit.author, operation: `automatic issuing ${state}`, now: service.clock.now() };
+        await writeJournal(db, accountId, origin, [changeOf('modify', 'account', accountId)]);
       });
       return visit.seeOther(`${address(company)}&done=issuing`);
     }),

@@ -3562,6 +3562,56 @@ export interface AccountGetOutput {
   };
 }
 
+/** Input of `changes.list`. */
+export interface ChangesListInput {
+  /**
+   * Último número conocido; 0 es el principio
+   * @default 0
+   */
+  desde?: number;
+  /** Solo estas colecciones */
+  tipos?: Array<'cuenta' | 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria' | 'tipos_dia' | 'subtipos_gasto' | 'liquidaciones'>;
+  /**
+   * 1000 como máximo
+   * @default 100
+   */
+  limite?: number;
+  /**
+   * Segundos que espera a que haya algo, 25 como máximo
+   * @default 0
+   */
+  espera?: number;
+}
+
+/** Output of `changes.list`. */
+export interface ChangesListOutput {
+  /** Otra que la conocida: se restauró una copia, y hay que leer todo de nuevo */
+  epoca: string;
+  cambios: Array<{
+    /** Número del cambio: 1, 2, 3, ... sin huecos */
+    n: number;
+    momento: string;
+    /** Colección del registro, como clientes; cuenta es la empresa */
+    tipo: string;
+    /** Como lo toman sus lecturas; null si no tienen */
+    id: string | null;
+    accion: 'crear' | 'modificar' | 'anular' | 'eliminar';
+    /** Alias de la operación, o la orden */
+    operacion: string;
+    origen: {
+      tipo: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
+      nombre: string | null;
+    };
+    /** Identificador de la petición */
+    peticion: string;
+  }>;
+  /** El desde de la próxima llamada */
+  siguiente: number;
+  hay_mas: boolean;
+  /** El número del último cambio */
+  ultimo: number;
+}
+
 /** Input of `imports.create`. */
 export interface ImportsCreateInput {
   /** Cada uno con coleccion, ref y sus campos */
@@ -4212,6 +4262,14 @@ export interface AlbaranClient {
      */
     get: Read<AccountGetInput, AccountGetOutput>;
   };
+  changes: {
+    /**
+     * Consultar cambios. Qué ha cambiado desde un número de cambio, por orden y sin huecos. Para seguir, repite con desde = siguiente.
+     *
+     * `GET /api/v1/changes`; permiso `svc.read`
+     */
+    list: Read<ChangesListInput, ChangesListOutput>;
+  };
   imports: {
     /**
      * Importar datos. Crea o actualiza registros del formato de fichero de empresa por su ref, todos o ninguno, y da sus ids. Un campo que falta toma su valor por omisión. Para un solo registro usa su propia herramienta.
@@ -4266,6 +4324,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   dueDates: { list: 'pages', settle: 'write' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
+  changes: { list: 'read' },
   imports: { create: 'write' },
   records: { find: 'read' },
 };

@@ -659,6 +659,14 @@ export type Procedures = {
      */
     get: Query<types.AccountGetInput | undefined, types.AccountGetOutput>;
   };
+  changes: {
+    /**
+     * Consultar cambios. Qué ha cambiado desde un número de cambio, por orden y sin huecos. Para seguir, repite con desde = siguiente.
+     *
+     * `GET /api/v1/changes`; permiso `svc.read`
+     */
+    list: Query<types.ChangesListInput | undefined, types.ChangesListOutput>;
+  };
   imports: {
     /**
      * Importar datos. Crea o actualiza registros del formato de fichero de empresa por su ref, todos o ninguno, y da sus ids. Un campo que falta toma su valor por omisión. Para un solo registro usa su propia herramienta.

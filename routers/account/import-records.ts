@@ -55,12 +55,12 @@ export const importIntoCompany = operation({
     iguales: z.int(),
     ids: z.record(z.string(), z.record(z.string(), z.string())).describe('Por colección y ref'),
   }),
-  async handler({ input: { registros, lineas }, db, accountId, now, audit }) {
+  async handler({ input: { registros, lineas }, db, accountId, now, journalAll }) {
     if ((registros === undefined) === (lineas === undefined)) {
       throw badField('registros', registros ? 'no puede ir junto con lineas' : 'es obligatorio si no se manda lineas');
     }
     const records = registros ?? (lineas ?? '').split('\n');
-    const { created, changed, same, ids, written } = await importRecords(db, accountId, records, {
+    const { created, changed, same, ids, changes } = await importRecords(db, accountId, records, {
       now,
       refused: REFUSED,
       kept: KEPT,
@@ -68,11 +68,7 @@ export const importIntoCompany = operation({
       throw error instanceof AccountFileError ? refusal(error, registros !== undefined) : error;
     });
     if (created + changed + same === 0) throw badField('lineas', 'no hay ningún registro');
-    audit('account', accountId);
-    for (const [{ name }, numbers] of written) {
-      const kind = kindOf(name);
-      if (kind) for (const id of numbers) audit(kind, id);
-    }
+    journalAll(changes);
     const shown = [...ids].flatMap(([{ name }, byRef]) => {
       const kind = kindOf(name);
       return kind ? [[name, idsOf(kind, byRef)] as const] : [];

@@ -26,14 +26,13 @@ export const adjustPriceList = operation({
     redondeo: z.literal([0.01, 0.05, 0.1, 1]).default(0.01),
   },
   output: z.object({ tarifa: z.int(), num_articulos: z.int() }),
-  async handler({ input: { tarifa, porcentaje, familiaId, redondeo }, db, accountId, now, audit }) {
+  async handler({ input: { tarifa, porcentaje, familiaId, redondeo }, db, accountId, now, journal }) {
     const lists = await sql<{ id: number; number: number; with_vat: boolean }>`
       select id, number, with_vat from price_lists where account_id = ${accountId} order by number for no key update`.execute(
       db,
     );
     const list = lists.rows.find(({ number }) => number === tarifa);
     if (!list) throw notFound('tarifa');
-    audit('priceList', list.id);
     const old = sql<number>`(p.prices -> ${String(tarifa)} ->> 0)::numeric`;
     // Its inverse is whole, so that nothing is lost before it is rounded.
     const steps = sql`${Math.round(1 / redondeo)}::numeric`;
@@ -43,14 +42,22 @@ export const adjustPriceList = operation({
     const prices = sql`p.prices || ('{"' || ${String(tarifa)}::text || '":[' || (${price})::text || ',' || ${priceWithVat} || ']}')::jsonb`;
     const adjusted = sql`p.account_id = ${accountId} and ${old} <> 0
       and (${familiaId ?? null}::bigint is null or p.family_id = ${familiaId ?? null})`;
-    const [{ rows }] = await Promise.all([
+    const [{ rows }, { rows: changes }] = await Promise.all([
       sql<{ products: number; highest: number }>`
         select count(*) as products, max(abs(${price})) as highest from products p where ${adjusted}`.execute(db),
-      sql`update products p set prices = ${prices}, version = p.version + 1, updated_at = ${now.toString()}
-        where ${adjusted} and p.prices is distinct from ${prices}`.execute(db),
+      sql<{
+        id: number;
+      }>`update products p set prices = ${prices}, version = p.version + 1, updated_at = ${now.toString()}
+        where ${adjusted} and p.prices is distinct from ${prices}
+        returning p.id`.execute(db),
     ]);
     const { products = 0, highest = 0 } = rows[0] ?? {};
     if (highest > HIGHEST) throw badField('porcentaje', 'algún precio pasaría de 1.000.000.000.000');
+    journal(
+      'modify',
+      'product',
+      changes.map(({ id }) => id),
+    );
     return { tarifa, num_articulos: products };
   },
 });

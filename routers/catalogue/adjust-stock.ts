@@ -27,7 +27,7 @@ export const adjustStock = operation({
     variacionId: id('variation').optional().describe('De obtener_producto; solo con cantidad'),
   },
   output: z.object({ articuloId: sealedId('product'), stock_anterior: z.number(), stock: z.number() }),
-  async handler({ input, db, accountId, now, beforeCommit, audit }) {
+  async handler({ input, db, accountId, now, beforeCommit, journal }) {
     const { articuloId, recuento, cantidad, motivo, variacionId } = input;
     if ((recuento === undefined) === (cantidad === undefined)) {
       throw badField('recuento', 'se esperaba recuento o cantidad, y no los dos');
@@ -45,10 +45,10 @@ export const adjustStock = operation({
     if (!product) throw notFound('articuloId');
     if (product.mode !== 'sale') throw badField('articuloId', 'solo los artículos de modo venta tienen stock');
     if (!product.fits) throw badField('variacionId', 'no es una variación de ese artículo');
-    audit('product', articuloId);
     const { before, after: stock, moved } = product;
     // The stock's row stays locked, so what was read is what is written.
     if (stock !== before) {
+      journal('modify', 'product', articuloId);
       beforeCommit(
         sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, reason)
           values (${accountId}, ${articuloId}, ${variacionId ?? null}::bigint, ${now.toString()}, ${moved}::numeric, ${motivo})`.execute(

@@ -16,7 +16,7 @@ export const createFamily = operation({
   existing: true,
   input: { datos: z.object({ titulo: text(200).min(1) }) },
   output: sealedId('family').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, newId, header, beforeCommit, audit }) {
+  async handler({ input: { datos }, db, accountId, newId, header, beforeCommit, journal }) {
     // One family of a company at a time: two calls with one title would each find none.
     const [next, , { rows }] = await Promise.all([
       newId('family'),
@@ -33,8 +33,8 @@ export const createFamily = operation({
       beforeCommit(
         db.insertInto('product_families').values({ account_id: accountId, id, title: datos.titulo }).execute(),
       );
+      journal('create', 'family', id);
     }
-    audit('family', id);
     return id;
   },
 });

@@ -29,7 +29,7 @@ export const createProduct = operation({
   scope: 'svc.write',
   input: { datos: productFields },
   output: sealedId('product').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, now, newId, beforeCommit, audit }) {
+  async handler({ input: { datos }, db, accountId, now, newId, beforeCommit, journal }) {
     const [productId, ...problems] = await Promise.all([
       newId('product'),
       taken(db, accountId, 'sku', datos.sku),
@@ -90,7 +90,7 @@ export const createProduct = operation({
         on conflict (account_id) do update
           set products = c.products + 1, version = c.version + 1, updated_at = excluded.updated_at`.execute(db),
     );
-    audit('product', productId);
+    journal('create', 'product', productId);
     return productId;
   },
 });

@@ -48,7 +48,7 @@ export const updateProduct = operation({
   input: { articuloId: id('product').describe('El artículo'), datos: productChanges },
   output: wholeProduct,
   async handler({ input: { articuloId, datos }, ...call }) {
-    const { db, accountId, now, audit } = call;
+    const { db, accountId, now, journal } = call;
     refuseNothing(datos);
     // It stays locked, so that `search`, prices and positions are of what is written. Sales don't wait for it.
     const { rows } = await sql<Before>`
@@ -78,15 +78,15 @@ export const updateProduct = operation({
       minimum_stock: datos.stock_minimo,
     };
     const { search } = derivedOf('products', changed(before, columns));
-    audit('product', articuloId);
     const prices = pricesAfter(accountId, before.vat, datos);
-    const [, , , , answer] = await Promise.all([
+    const [columnsChanged, formatsChanged, variationsChanged, , answer] = await Promise.all([
       updateRecord(db, 'products', { accountId, id: articuloId, now }, { ...columns, search, prices }),
       formats.write(),
       variations.write(),
       columns.mode === 'sale' && before.mode !== 'sale' && explainStock(call, articuloId),
       readProduct(db, accountId, articuloId),
     ]);
+    if (columnsChanged || formatsChanged || variationsChanged) journal('modify', 'product', articuloId);
     return answer;
   },
 });
@@ -108,10 +108,11 @@ function pricesAfter(accountId: number, vat: number, { iva = vat, precios }: Dat
 /** What is wrong with what was sent of the formats or variations of an article, and how it is written. */
 interface Parts {
   problems: FieldProblem[];
-  write(): Promise<unknown>;
+  /** Answers whether anything changed. */
+  write(): Promise<boolean>;
 }
 
-const NO_PARTS: Parts = { problems: [], write: () => Promise.resolve() };
+const NO_PARTS: Parts = { problems: [], write: async () => false };
 
 /** What is wrong with ids of parts of which an article has those that are `known`. ID-05 */
 const wrongIds = (field: string, ids: readonly (number | undefined)[], known: readonly { id: number }[]) =>
@@ -153,12 +154,8 @@ async function formatsAfter(
       ...wrongIds('formatos.formatoId', ids, known),
       ...wrongDefault([...others.map((one) => ({ venta: one.for_sale, defecto_venta: one.sale_default })), ...sold]),
     ],
-    write: () =>
-      Promise.all([
-        ...formatos.map(
-          ({ formatoId: id, ...format }) =>
-            id !== undefined && updateRecord(db, 'product_formats', { accountId, id, now }, formatColumns(format)),
-        ),
+    write: async () => {
+      const [, ...changes] = await Promise.all([
         added.length > 0 &&
           db
             .insertInto('product_formats')
@@ -173,7 +170,13 @@ async function formatsAfter(
               })),
             )
             .execute(),
-      ]),
+        ...formatos.map(
+          ({ formatoId: id, ...format }) =>
+            id !== undefined && updateRecord(db, 'product_formats', { accountId, id, now }, formatColumns(format)),
+        ),
+      ]);
+      return added.length > 0 || changes.some(Boolean);
+    },
   };
 }
 
@@ -196,8 +199,8 @@ async function variationsAfter(
   const added = variaciones.filter(({ variacionId }) => variacionId === undefined);
   return {
     problems: wrongIds('variaciones.variacionId', ids, known),
-    write: () =>
-      Promise.all([
+    write: async () => {
+      const [changes] = await Promise.all([
         renamed.length > 0 &&
           sql`update product_variations v
             set description = n.description, version = v.version + 1, updated_at = ${now.toString()}
@@ -215,7 +218,9 @@ async function variationsAfter(
               })),
             )
             .execute(),
-      ]),
+      ]);
+      return added.length > 0 || (changes && changes.numAffectedRows !== 0n);
+    },
   };
 }
 

@@ -15,17 +15,17 @@ export const updateClient = operation({
   input: { clienteId: id('client').describe('El cliente'), datos: clientFields.partial() },
   output: wholeClient.schema,
   async handler({ input: { clienteId, datos }, ...call }) {
-    const { db, accountId, now, audit } = call;
+    const { db, accountId, now, journal } = call;
     refuseNothing(datos);
     const [derived] = await Promise.all([
       derivedAfter(call, 'client', clienteId, datos),
       refuseUnknownList(db, accountId, datos.tarifa),
     ]);
-    audit('client', clienteId);
-    const [, answer] = await Promise.all([
+    const [changes, answer] = await Promise.all([
       updateRecord(db, 'clients', { accountId, id: clienteId, now }, { ...clientColumns(datos), ...derived }),
       readClient(db, accountId, clienteId),
     ]);
+    if (changes) journal('modify', 'client', clienteId);
     return answer;
   },
 });

@@ -31,7 +31,7 @@ export const closeOpportunity = operation({
     fecha_cierre: z.string(),
     motivo: z.string(),
   }),
-  async handler({ input, db, accountId, principal: { timeZone }, now, audit }) {
+  async handler({ input, db, accountId, principal: { timeZone }, now, journal }) {
     const { oportunidadId, resultado, motivoId, comentarios, valor_cierre, fecha_cierre } = input;
     const lost = resultado === 'perdido';
     const closedAt =
@@ -69,7 +69,7 @@ export const closeOpportunity = operation({
       ])
       .executeTakeFirst();
     if (!closed) throw notFound('oportunidadId');
-    audit('opportunity', oportunidadId);
+    journal('modify', 'opportunity', oportunidadId);
     return {
       oportunidadId,
       titulo: closed.title,

@@ -30,7 +30,7 @@ export const createContact = operation({
     }),
   },
   output: sealedId('contact').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, newId, header, audit }) {
+  async handler({ input: { datos }, db, accountId, newId, header, journal }) {
     const lead: Lead = { email: datos.email, mobile: datos.movil, name: datos.nombre, company: datos.empresa };
     if (!isSomebody(lead)) {
       throw badInput(
@@ -45,7 +45,7 @@ export const createContact = operation({
     const [, , { rows }] = await Promise.all([locked, written, resolved]);
     const [{ id } = { id: newContact }] = rows;
     if (id !== newContact) header('X-Existing', 'true');
-    audit('contact', id);
+    else journal('create', 'contact', id);
     return id;
   },
 });

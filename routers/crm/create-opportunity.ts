@@ -37,7 +37,7 @@ export const createOpportunity = operation({
   output: z.int().meta({ example: 1000000001 }),
   badInputMessage: (problems) =>
     problems.some(({ campo, mensaje }) => REQUIRED.has(campo) && MISSING.has(mensaje)) ? INCOMPLETE : undefined,
-  async handler({ input: { datos }, db, accountId, now, newId, beforeCommit, audit }) {
+  async handler({ input: { datos }, db, accountId, now, newId, beforeCommit, journal, journalIfThere }) {
     const { email_contacto, movil_contacto, persona_contacto, empresa } = datos;
     const given: Lead = { email: email_contacto, mobile: movil_contacto, name: persona_contacto, company: empresa };
     const lead = datos.contacto_fk === undefined && isSomebody(given) ? given : undefined;
@@ -64,8 +64,8 @@ export const createOpportunity = operation({
           throw isDivisionByZero(error) ? badField('datos.etapa_fk', 'no es una etapa del funnel indicado') : error;
         }),
     );
-    audit('opportunity', id);
-    if (newContact) audit('contact', newContact, true);
+    journal('create', 'opportunity', id);
+    if (newContact) journalIfThere('contact', newContact);
     return id;
   },
 });

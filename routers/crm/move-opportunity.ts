@@ -25,7 +25,7 @@ export const moveOpportunity = operation({
     etapa_anterior: shape(stage).schema,
     etapa: shape(stage).schema,
   }),
-  async handler({ input: { oportunidadId, etapa_fk }, db, accountId, now, audit }) {
+  async handler({ input: { oportunidadId, etapa_fk }, db, accountId, now, journal }) {
     const [moved, target] = await Promise.all([
       // Locked: of two moves at once the second starts where the first ended.
       db
@@ -62,8 +62,8 @@ export const moveOpportunity = operation({
         .where('account_id', '=', accountId)
         .where('id', '=', oportunidadId)
         .execute();
+      journal('modify', 'opportunity', oportunidadId);
     }
-    audit('opportunity', oportunidadId);
     return {
       oportunidadId,
       titulo: moved.title,

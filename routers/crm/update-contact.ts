@@ -27,7 +27,7 @@ export const updateContact = operation({
     }),
   },
   output: wholeContact.schema,
-  async handler({ input: { contactoId, datos }, db, accountId, now, audit }) {
+  async handler({ input: { contactoId, datos }, db, accountId, now, journal }) {
     refuseNothing(datos);
     const sent = { name: datos.nombre, company: datos.empresa, email: datos.email, mobile: datos.movil };
     // It stays locked, so that what is derived is of what is written.
@@ -36,12 +36,12 @@ export const updateContact = operation({
       where account_id = ${accountId} and id = ${contactoId} for update`.execute(db);
     const [before] = rows;
     if (!before) throw notFound('contactoId');
-    audit('contact', contactoId);
     const columns = { ...sent, client_id: datos.clienteId, ...derivedOf('contacts', changed(before, sent)) };
-    const [, answer] = await Promise.all([
+    const [changes, answer] = await Promise.all([
       updateRecord(db, 'contacts', { accountId, id: contactoId, now }, columns),
       readContact(db, accountId, contactoId),
     ]);
+    if (changes) journal('modify', 'contact', contactoId);
     return answer;
   },
 });

@@ -25,9 +25,8 @@ export const updateOpportunity = operation({
     }),
   },
   output: wholeOpportunity.schema,
-  async handler({ input: { oportunidadId, datos }, db, accountId, now, principal: { timeZone }, audit }) {
+  async handler({ input: { oportunidadId, datos }, db, accountId, now, principal: { timeZone }, journal }) {
     refuseNothing(datos);
-    audit('opportunity', oportunidadId);
     const columns = {
       title: datos.descripcion,
       channel_id: datos.canal_fk,
@@ -35,10 +34,11 @@ export const updateOpportunity = operation({
       client_id: datos.cliente_facturacion_fk,
       closing_value: datos.valor_cierre,
     };
-    const [, answer] = await Promise.all([
+    const [changes, answer] = await Promise.all([
       updateRecord(db, 'opportunities', { accountId, id: oportunidadId, now }, columns),
       readOpportunity(db, accountId, oportunidadId, timeZone),
     ]);
+    if (changes) journal('modify', 'opportunity', oportunidadId);
     return answer;
   },
 });

@@ -14,7 +14,7 @@ export const createProject = operation({
   scope: 'svc.write',
   input: { datos: projectFields },
   output: sealedId('project').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, today, newId, beforeCommit, audit }) {
+  async handler({ input: { datos }, db, accountId, today, newId, beforeCommit, journal }) {
     const id = await newId('project');
     const { descripcion, clienteId, estadoId, presupuesto_coste, presupuesto_venta } = datos;
     // `search` is as `derivedOf` makes it. Counters, counts and totals are locked in the order of imports.
@@ -33,7 +33,7 @@ export const createProject = operation({
           set projects = c.projects + 1, version = c.version + 1, updated_at = excluded.updated_at`.execute(db),
     );
     beforeCommit(db.insertInto('project_totals').values({ account_id: accountId, project_id: id }).execute());
-    audit('project', id);
+    journal('create', 'project', id);
     return id;
   },
 });

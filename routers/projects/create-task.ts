@@ -11,7 +11,7 @@ export const createTask = operation({
   scope: 'svc.write',
   input: { datos: taskFields },
   output: sealedId('task').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { datos }, db, accountId, newId, beforeCommit, audit }) {
+  async handler({ input: { datos }, db, accountId, newId, beforeCommit, journal }) {
     const columns = { ...taskColumns(datos), title: datos.titulo };
     refuseReversed(columns);
     const id = await newId('task');
@@ -21,7 +21,7 @@ export const createTask = operation({
         .values({ ...columns, account_id: accountId, id })
         .execute(),
     );
-    audit('task', id);
+    journal('create', 'task', id);
     return id;
   },
 });

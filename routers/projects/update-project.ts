@@ -16,7 +16,7 @@ export const updateProject = operation({
   destructive: true,
   input: { proyectoId: id('project').describe('El proyecto'), datos: projectFields.partial() },
   output: wholeProject.schema,
-  async handler({ input: { proyectoId, datos }, db, accountId, now, today, principal: { timeZone }, audit }) {
+  async handler({ input: { proyectoId, datos }, db, accountId, now, today, principal: { timeZone }, journal }) {
     refuseNothing(datos);
     const columns = projectColumns(datos);
     // It stays locked, so that `search` is of what is written.
@@ -26,12 +26,12 @@ export const updateProject = operation({
     );
     const [before] = rows;
     if (!before) throw notFound('proyectoId');
-    audit('project', proyectoId);
     const { search } = derivedOf('projects', changed(before, columns));
-    const [, answer] = await Promise.all([
+    const [changes, answer] = await Promise.all([
       updateRecord(db, 'projects', { accountId, id: proyectoId, now }, { ...columns, search }),
       readProject(db, proyectoId, { accountId, timeZone }, today),
     ]);
+    if (changes) journal('modify', 'project', proyectoId);
     return answer;
   },
 });

@@ -30,7 +30,7 @@ export const updateTask = operation({
     datos: z.object({ ...taskFields.partial().shape, eliminada: z.boolean().optional() }),
   },
   output: wholeTask.schema,
-  async handler({ input: { tareaId, datos }, db, accountId, now, today, audit }) {
+  async handler({ input: { tareaId, datos }, db, accountId, now, today, journal }) {
     refuseNothing(datos);
     const columns = { ...taskColumns(datos), deleted: datos.eliminada };
     // It stays locked: of two moves at once the second starts where the first ended.
@@ -41,13 +41,13 @@ export const updateTask = operation({
     if (!before) throw notFound('tareaId');
     const after = changed(before, columns);
     refuseReversed(after);
-    audit('task', tareaId);
-    const [, , answer] = await Promise.all([
+    const [changes, , answer] = await Promise.all([
       updateRecord(db, 'tasks', { accountId, id: tareaId, now }, columns),
       after.project_id !== before.project_id &&
         moveTaskHours(db, accountId, tareaId, { from: before.project_id, to: after.project_id }),
       readTask(db, accountId, tareaId, today),
     ]);
+    if (changes) journal(datos.eliminada ? 'delete' : 'modify', 'task', tareaId);
     return answer;
   },
 });

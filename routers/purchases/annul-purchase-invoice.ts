@@ -27,7 +27,7 @@ export const annulPurchaseInvoice = operation({
   input: { facturaCompraId: id('purchaseInvoice').describe('La factura'), motivo: reason() },
   output: z.object({ facturaCompraId: sealedId('purchaseInvoice'), numero: z.string(), anulado: z.boolean() }),
   async handler({ input: { facturaCompraId: id, motivo }, ...call }) {
-    const { db, accountId, beforeCommit, audit } = call;
+    const { db, accountId, beforeCommit, journal } = call;
     const dueDates = sql`v.account_id = ${accountId} and v.purchase_invoice_id = ${id}`;
     const named = sql`d.account_id = ${accountId} and d.id = ${id}`;
     const [, , { rows }] = await Promise.all([
@@ -45,7 +45,7 @@ export const annulPurchaseInvoice = operation({
     if (invoice.paid) throw badField('facturaCompraId', 'ya se ha pagado algo de ella');
     beforeCommit(markAnnulled(call, 'purchase_invoices', id, motivo));
     beforeCommit(addToProjects(db, { accountId, id, table: 'purchase_invoices' }, -1));
-    audit('purchaseInvoice', id);
+    journal('annul', 'purchaseInvoice', id);
     return { facturaCompraId: id, numero: invoice.number, anulado: true };
   },
 });

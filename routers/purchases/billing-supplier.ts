@@ -22,7 +22,7 @@ export async function resolveSupplier(
   { id: named, ...sent }: z.output<typeof billingSupplier>,
 ): Promise<number> {
   if (named !== undefined) return named;
-  const { db, accountId, now, newId, audit } = call;
+  const { db, accountId, now, newId, journal } = call;
   const holder = await holderOf(db, accountId, 'supplier', sent.cif);
   if (holder === undefined) {
     const { nombre_fiscal } = sent;
@@ -31,7 +31,7 @@ export async function resolveSupplier(
     const created = await newId('supplier');
     const row = { ...columns, ...derivedOf('suppliers', columns), account_id: accountId, id: created };
     await db.insertInto('suppliers').values(row).execute();
-    audit('supplier', created);
+    journal('create', 'supplier', created);
     return created;
   }
   // What is empty takes nothing away, and the tax id is theirs however it is written.
@@ -39,6 +39,7 @@ export async function resolveSupplier(
   const datos = Object.fromEntries(Object.entries(others).filter(([, value]) => value));
   const derived = await derivedAfter(call, 'supplier', holder, datos);
   const columns = { ...supplierColumns(datos), ...derived };
-  if (await updateRecord(db, 'suppliers', { accountId, id: holder, now }, columns)) audit('supplier', holder);
+  if (await updateRecord(db, 'suppliers', { accountId, id: holder, now }, columns))
+    journal('modify', 'supplier', holder);
   return holder;
 }

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import { byIdAlone } from '../shared/documents/billing-client.ts';
 import { insertLines } from '../shared/documents/insert-document.ts';
 import { refuseFuture } from '../shared/documents/sale-document.ts';
-import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { isoDate, text } from '../shared/schemas.ts';
 import { billingSupplier, resolveSupplier } from './billing-supplier.ts';
@@ -29,7 +29,7 @@ export const createPurchaseDeliveryNote = operation({
   },
   output: sealedId('purchaseDeliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, ...call }) {
-    const { db, accountId, principal, today, now, newId, beforeCommit, audit } = call;
+    const { db, accountId, principal, today, now, newId, beforeCommit, journal } = call;
     const date = refuseFuture(input.fecha, today, 'fecha');
     const projectId = input.proyectoId ?? null;
     const [noteId, supplierId, lines] = await Promise.all([
@@ -47,7 +47,8 @@ export const createPurchaseDeliveryNote = operation({
     );
     const table = 'purchase_delivery_notes';
     beforeCommit(insertLines(db, { accountId, id: noteId, table, lines, priceList: 'cost', projectId, now }));
-    audit('purchaseDeliveryNote', noteId);
+    journal('create', 'purchaseDeliveryNote', noteId);
+    journal('modify', 'product', goodsOf(lines));
     return noteId;
   },
 });

@@ -39,7 +39,7 @@ export const createPurchaseInvoice = operation({
   },
   output: sealedId('purchaseInvoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
   async handler({ input, ...call }) {
-    const { db, accountId, principal, today, now, newId, beforeCommit, audit } = call;
+    const { db, accountId, principal, today, now, newId, beforeCommit, journal } = call;
     const { numero, subtipo, detalles, albaranes } = input;
     if (detalles && albaranes) {
       throw badInput([
@@ -77,8 +77,16 @@ export const createPurchaseInvoice = operation({
       dueOf(db, invoice, { sent: input.vencimientos, date, source: 'albaranes' }),
     ]);
     beforeCommit(insertDueDates(db, invoice, due));
-    if (input.actualizar_coste) beforeCommit(takeCosts(call, invoiceId));
-    audit('purchaseInvoice', invoiceId);
+    journal('create', 'purchaseInvoice', invoiceId);
+    journal('modify', 'purchaseDeliveryNote', albaranes ?? []);
+    if (input.actualizar_coste) {
+      const { rows: products } = await takeCosts(call, invoiceId);
+      journal(
+        'modify',
+        'product',
+        products.map(({ id }) => id),
+      );
+    }
     return invoiceId;
   },
 });
@@ -104,7 +112,7 @@ async function refuseUsedNumber(
 
 /** Articles cost what the invoice says of a base unit, without VAT and less discounts; of several lines of one the last counts. */
 const takeCosts = ({ db, accountId, now }: OperationContext, invoiceId: number) =>
-  sql`update products p set cost = n.cost, version = p.version + 1, updated_at = ${now.toString()}
+  sql<{ id: number }>`update products p set cost = n.cost, version = p.version + 1, updated_at = ${now.toString()}
     from (
       select distinct on (l.product_id) l.product_id, trim_scale(round(l.unit_price * (1 - l.discount / 100)
         * l.quantity / coalesce(l.base_quantity, l.quantity * coalesce(f.factor, 1)), 6)) as cost
@@ -113,4 +121,5 @@ const takeCosts = ({ db, accountId, now }: OperationContext, invoiceId: number) 
       where l.account_id = ${accountId} and l.purchase_invoice_id = ${invoiceId} and l.product_id is not null
         and l.quantity > 0 and l.amount > 0
       order by l.product_id, l.position desc) n
-    where p.account_id = ${accountId} and p.id = n.product_id and p.cost <> n.cost`.execute(db);
+    where p.account_id = ${accountId} and p.id = n.product_id and p.cost <> n.cost
+    returning p.id`.execute(db);

@@ -15,14 +15,14 @@ export const updateSupplier = operation({
   input: { proveedorId: id('supplier').describe('El proveedor'), datos: supplierFields.partial() },
   output: wholeSupplier.schema,
   async handler({ input: { proveedorId, datos }, ...call }) {
-    const { db, accountId, now, audit } = call;
+    const { db, accountId, now, journal } = call;
     refuseNothing(datos);
     const derived = await derivedAfter(call, 'supplier', proveedorId, datos);
-    audit('supplier', proveedorId);
-    const [, answer] = await Promise.all([
+    const [changes, answer] = await Promise.all([
       updateRecord(db, 'suppliers', { accountId, id: proveedorId, now }, { ...supplierColumns(datos), ...derived }),
       readSupplier(db, accountId, proveedorId),
     ]);
+    if (changes) journal('modify', 'supplier', proveedorId);
     return answer;
   },
 });

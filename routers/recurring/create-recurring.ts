@@ -29,9 +29,9 @@ export const createRecurring = operation({
     detalles: z.array(recurringLine).min(1).max(1000).describe('Líneas de un ciclo'),
   },
   output: sealedId('recurring').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { cliente, pedido, detalles }, db, accountId, today, audit }) {
+  async handler({ input: { cliente, pedido, detalles }, db, accountId, today, journal }) {
     const [client, lines, recurringId] = await Promise.all([
-      resolveBillingClient(db, accountId, cliente, audit),
+      resolveBillingClient(db, accountId, cliente, journal),
       resolveLines(db, accountId, detalles, false),
       nextId(db, 'recurrings'),
     ]);
@@ -54,7 +54,7 @@ export const createRecurring = operation({
         .execute(),
       insertRecurringLines(db, accountId, recurringId, lines),
     ]);
-    audit('recurring', recurringId);
+    journal('create', 'recurring', recurringId);
     return recurringId;
   },
 });

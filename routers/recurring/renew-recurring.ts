@@ -21,11 +21,12 @@ export const renewRecurring = operation({
     ciclo: isoDate().optional().describe('Si falta, el primero vencido'),
   },
   output: z.object({ ciclo: z.string(), albaranId: sealedId('deliveryNote').nullable() }),
-  async handler({ input: { recurrenteId, accion, ciclo }, db, accountId, today, now, audit }) {
+  async handler({ input: { recurrenteId, accion, ciclo }, db, accountId, today, now, journal }) {
     const action = accion === 'emitir' ? 'issue' : 'skip';
     const settled = await settleCycle(db, { accountId, today, now }, recurrenteId, { action, cycle: ciclo });
-    audit('recurring', recurrenteId);
-    if (settled.noteId !== null) audit('deliveryNote', settled.noteId);
+    journal('modify', 'recurring', recurrenteId);
+    if (settled.noteId !== null) journal('create', 'deliveryNote', settled.noteId);
+    journal('modify', 'product', settled.goods);
     return { ciclo: settled.cycle, albaranId: settled.noteId };
   },
 });

@@ -34,7 +34,7 @@ export const updateRecurring = operation({
       .partial(),
   },
   output: wholeRecurring,
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, journal }) {
     const { recurrenteId, datos } = input;
     const { descripcion, detalles } = datos;
     refuseNothing(datos);
@@ -49,14 +49,14 @@ export const updateRecurring = operation({
     if (!before) throw notFound('recurrenteId');
     refuseReversed('datos', changed(before, columns));
     if (lines) checkAmounts(lines, 1, 'datos.detalles');
-    audit('recurring', recurrenteId);
-    const [, , , answer] = await Promise.all([
+    const [changes, , , answer] = await Promise.all([
       updateRecord(db, 'recurrings', { accountId, id: recurrenteId, now }, { description: descripcion, ...columns }),
       lines &&
         sql`delete from recurring_lines where account_id = ${accountId} and recurring_id = ${recurrenteId}`.execute(db),
       lines && insertRecurringLines(db, accountId, recurrenteId, lines),
       readRecurring(db, accountId, recurrenteId, today),
     ]);
+    if (changes || lines) journal('modify', 'recurring', recurrenteId);
     return answer;
   },
 });

@@ -17,8 +17,8 @@ export const answerEstimate = operation({
   destructive: true,
   input: { presupuestoId: id('estimate').describe('El presupuesto'), estado },
   output: z.object({ presupuestoId: sealedId('estimate'), numero: z.string(), estado }),
-  async handler({ input: { presupuestoId, estado }, db, accountId, now, audit }) {
-    const [, estimate] = await Promise.all([
+  async handler({ input: { presupuestoId, estado }, db, accountId, now, journal }) {
+    const [changes, estimate] = await Promise.all([
       updateRecord(db, 'estimates', { accountId, id: presupuestoId, now }, { state: STATES[estado] }),
       db
         .selectFrom('estimates')
@@ -28,7 +28,7 @@ export const answerEstimate = operation({
         .executeTakeFirst(),
     ]);
     if (!estimate) throw notFound('presupuestoId');
-    audit('estimate', presupuestoId);
+    if (changes) journal('modify', 'estimate', presupuestoId);
     return { presupuestoId, numero: estimate.number ?? '', estado };
   },
 });

@@ -32,7 +32,7 @@ export const attachToEstimate = operation({
     contenido: content.describe('En base64'),
   },
   output: sealedId('attachment').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, now, newId, beforeCommit, audit }) {
+  async handler({ input, db, accountId, now, newId, beforeCommit, journal }) {
     const { presupuestoId, nombre, tipo_mime, contenido } = input;
     const id = await newId('attachment');
     beforeCommit(
@@ -49,7 +49,7 @@ export const attachToEstimate = operation({
         })
         .execute(),
     );
-    audit('attachment', id);
+    journal('create', 'attachment', id);
     return id;
   },
 });

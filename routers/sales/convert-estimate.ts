@@ -7,7 +7,7 @@ import { operation } from '../operation.ts';
 import { updateRecord } from '../shared/changes.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
 import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
-import { checkAmounts, type ResolvedLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, goodsOf, type ResolvedLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput } from '../shared/schemas.ts';
 import { convertedQuantity } from './estimate.ts';
@@ -37,7 +37,7 @@ export const convertEstimate = operation({
     vencimientos: dueDates().describe('De una factura; suman el total con IVA'),
   },
   output: z.union([sealedId('deliveryNote'), sealedId('invoice')]).meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, today: date, now, beforeCommit, audit }) {
+  async handler({ input, db, accountId, today: date, now, beforeCommit, journal }) {
     const { presupuestoId, destino, lineas, vencimientos } = input;
     const isInvoice = destino === 'factura';
     if (vencimientos && !isInvoice) throw badField('vencimientos', 'solo los tiene una factura');
@@ -68,10 +68,11 @@ export const convertEstimate = operation({
     } else beforeCommit(insertDeliveryNote(db, { ...document, accountId, now }));
     if (state !== 'accepted') {
       beforeCommit(updateRecord(db, 'estimates', { accountId, id: presupuestoId, now }, { state: 'accepted' }));
-      audit('estimate', presupuestoId);
     }
     const kind = isInvoice ? 'invoice' : 'deliveryNote';
-    audit(kind, documentId);
+    journal('create', kind, documentId);
+    journal('modify', 'estimate', presupuestoId);
+    journal('modify', 'product', goodsOf(lines));
     return markedId(kind, documentId);
   },
 });

@@ -4,7 +4,7 @@ import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/
 import { refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
-import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { sealedId } from '../shared/id.ts';
 
 /**
@@ -25,12 +25,12 @@ export const createDeliveryNote = operation({
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal }) {
     const { pedido } = input;
     const date = refuseFuture(pedido.fecha, today);
     const [id, client, lines] = await Promise.all([
       nextId(db, 'delivery_notes'),
-      resolveBillingClient(db, accountId, input.cliente, audit),
+      resolveBillingClient(db, accountId, input.cliente, journal),
       resolveLines(db, accountId, input.detalles, multiFormatStock),
     ]);
     checkAmounts(lines, client.priceList);
@@ -51,7 +51,8 @@ export const createDeliveryNote = operation({
       }),
     );
     if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'delivery_note', date));
-    audit('deliveryNote', id);
+    journal('create', 'deliveryNote', id);
+    journal('modify', 'product', goodsOf(lines));
     return id;
   },
 });

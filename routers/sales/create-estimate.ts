@@ -29,7 +29,7 @@ export const createEstimate = operation({
     valido_hasta: isoDate().optional().describe('Último día en que vale'),
   },
   output: sealedId('estimate').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, newId, beforeCommit, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, newId, beforeCommit, journal }) {
     const { pedido, valido_hasta } = input;
     const date = refuseFuture(pedido.fecha, today);
     if (valido_hasta !== undefined && valido_hasta < date.toString()) {
@@ -37,7 +37,7 @@ export const createEstimate = operation({
     }
     const [id, client, lines] = await Promise.all([
       newId('estimate'),
-      resolveBillingClient(db, accountId, input.cliente, audit),
+      resolveBillingClient(db, accountId, input.cliente, journal),
       resolveLines(db, accountId, input.detalles, multiFormatStock),
     ]);
     const { id: clientId, priceList } = client;
@@ -57,7 +57,7 @@ export const createEstimate = operation({
     );
     beforeCommit(insertLines(db, { accountId, id, table: 'estimates', lines, priceList, projectId, now }));
     if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'estimate', date));
-    audit('estimate', id);
+    journal('create', 'estimate', id);
     return id;
   },
 });

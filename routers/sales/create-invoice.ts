@@ -6,7 +6,7 @@ import { refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
 import { nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
-import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { insertInvoice } from './insert-invoice.ts';
 import { lockNotes } from './notes-to-invoice.ts';
@@ -32,7 +32,7 @@ export const createInvoice = operation({
     vencimientos: dueDates(),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, audit }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal }) {
     const { cliente, pedido, detalles, albaranes, vencimientos } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
@@ -40,7 +40,7 @@ export const createInvoice = operation({
     const projectId = pedido?.proyectoId ?? null;
     const [id, billed, lines, notes] = await Promise.all([
       nextId(db, 'invoices'),
-      cliente && resolveBillingClient(db, accountId, cliente, audit),
+      cliente && resolveBillingClient(db, accountId, cliente, journal),
       detalles && resolveLines(db, accountId, detalles, multiFormatStock),
       albaranes && lockNotes(db, accountId, albaranes),
     ]);
@@ -67,7 +67,9 @@ export const createInvoice = operation({
       source: 'albaranes',
     });
     if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));
-    audit('invoice', id);
+    journal('create', 'invoice', id);
+    journal('modify', 'product', goodsOf(lines ?? []));
+    journal('modify', 'deliveryNote', albaranes ?? []);
     return id;
   },
 });

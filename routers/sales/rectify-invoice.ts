@@ -39,7 +39,7 @@ export const rectifyInvoice = operation({
     compensar: z.boolean().default(true).describe('Contra lo pendiente de la factura'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, today, now, beforeCommit, audit }) {
+  async handler({ input, db, accountId, today, now, beforeCommit, journal }) {
     const { facturaId, motivo, devolver_stock, liberar_albaranes, compensar } = input;
     const [id, { original, lines }] = await Promise.all([
       nextId(db, 'invoices'),
@@ -55,7 +55,7 @@ export const rectifyInvoice = operation({
 
     // The counter, then stock, then projects, as invoices do.
     const { taken, numbered } = nextNumber(db, accountId, 'rectification', today);
-    const [, , , , , , , { rows: sums }, { rows: offsets }] = await Promise.all([
+    const [, , , , returned, , , { rows: sums }, { rows: offsets }] = await Promise.all([
       taken,
       sql`insert into invoices (account_id, id, number, date, concept, client_id, project_id, search, party,
           rectified_invoice_id, rectification_reason)
@@ -104,7 +104,10 @@ export const rectifyInvoice = operation({
       beforeCommit(settle(db, { ...settled, invoiceId: facturaId, amounts: offsets }));
       beforeCommit(settle(db, { ...settled, invoiceId: id, amounts: [{ position: 1, amount: first.in_all }] }));
     }
-    audit('invoice', id);
+    journal('create', 'invoice', id);
+    journal('modify', 'invoice', facturaId);
+    journal('modify', 'deliveryNote', released);
+    journal('modify', 'product', returned || []);
     return id;
   },
 });
@@ -195,14 +198,14 @@ function releasedNotes(lines: readonly LineRow[], chosen: readonly LineRow[]): n
   return [...notes];
 }
 
-/** Goods in sale mode come back with the lines that were just written, but for those of freed delivery notes. DLV-03 */
+/** Goods in sale mode come back with the lines that were just written, but for those of freed delivery notes. Answers their articles. DLV-03 */
 async function returnGoods(
   db: Db,
   { accountId, id, facturaId, now }: { accountId: number; id: number; facturaId: number; now: Temporal.Instant },
 ) {
   const units = (factor: string) =>
     sql`coalesce(sign(o.quantity) * o.base_quantity, o.quantity * coalesce(${sql.ref(factor)}, 1))`;
-  await Promise.all([
+  const [, { rows }] = await Promise.all([
     // The factor is that of the movement which the original line made, or the format's where an import brought the line.
     sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, factor, invoice_id)
       select ${accountId}, b.product_id, b.variation_id, ${now.toString()}::timestamptz,
@@ -219,14 +222,15 @@ async function returnGoods(
         where l.account_id = ${accountId} and l.invoice_id = ${id} and not l.note_released) b
       order by b.position
       returning id`.execute(db),
-    sql`insert into product_stocks as s (account_id, product_id, quantity)
+    sql<{ id: number }>`insert into product_stocks as s (account_id, product_id, quantity)
       select ${accountId}, m.product_id, sum(m.quantity) from stock_movements m
       where m.account_id = ${accountId} and m.invoice_id = ${id}
       group by m.product_id order by m.product_id
       on conflict (account_id, product_id) do update
         set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at
-      returning product_id`.execute(db),
+      returning product_id as id`.execute(db),
   ]);
+  return rows.map((product) => product.id);
 }
 
 /** How much of each due date of the original its rectifying invoice sets off, in their order; `in_all` is that of the latter. */

@@ -62,9 +62,9 @@ export async function holderOf(db: Db, accountId: number, kind: PartyKind, taxId
   return rows[0]?.id;
 }
 
-/** The one that has the tax id, or the id of one to be written. Audits it, and says in the headers that it is there. W-03 */
+/** The one that has the tax id, or the id of one to be written. Says in the headers whether it is there. W-03 */
 export async function newParty(
-  { db, accountId, newId, header, audit }: OperationContext,
+  { db, accountId, newId, header, journal }: OperationContext,
   kind: PartyKind,
   taxId: string | undefined,
 ): Promise<{ id: number; existing: boolean }> {
@@ -72,7 +72,7 @@ export async function newParty(
   const existing = holder !== undefined;
   if (existing) header('X-Existing', 'true');
   const id = holder ?? next;
-  audit(kind, id);
+  if (!existing) journal('create', kind, id);
   return { id, existing };
 }
 

@@ -16,7 +16,7 @@ export const createTreasuryMovement = operation({
     fecha: isoDate().optional().describe('Hoy si no se indica'),
   },
   output: sealedId('treasuryMovement').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { cuentaId, concepto, importe, fecha }, db, accountId, today, newId, beforeCommit, audit }) {
+  async handler({ input: { cuentaId, concepto, importe, fecha }, db, accountId, today, newId, beforeCommit, journal }) {
     const id = await newId('treasuryMovement');
     const movement = {
       treasury_account_id: cuentaId,
@@ -30,7 +30,7 @@ export const createTreasuryMovement = operation({
         .values({ ...movement, account_id: accountId, id })
         .execute(),
     );
-    audit('treasuryMovement', id);
+    journal('create', 'treasuryMovement', id);
     return id;
   },
 });

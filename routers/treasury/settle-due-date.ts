@@ -55,7 +55,7 @@ export const settleDueDate = operation({
     cuentaId: id('treasuryAccount').optional().describe('Banco o caja'),
   },
   output,
-  async handler({ input, db, accountId, today, now, newId, beforeCommit, audit }) {
+  async handler({ input, db, accountId, today, now, newId, beforeCommit, journal }) {
     const { vencimientoId, importe, cuentaId } = input;
     const date = input.fecha ?? today.toString();
     if (date > today.toString()) throw badField('fecha', 'no puede ser posterior a hoy');
@@ -89,11 +89,11 @@ export const settleDueDate = operation({
           values (${accountId}, ${movementId}, ${cuentaId}, ${date}::date, ${`${called} ${due.number ?? ''}`.trim()},
             ${sql.lit(sign)} * ${due.settled}::numeric)`.execute(db),
       );
-      audit('treasuryMovement', movementId);
+      journal('create', 'treasuryMovement', movementId);
     }
     const amounts = [{ position: due.position, amount: due.settled }];
     beforeCommit(settle(db, { accountId, kind, invoiceId, amounts, date, now, movementId }));
-    audit(kind, number);
+    journal('modify', kind === 'dueDate' ? 'invoice' : 'purchaseInvoice', invoiceId);
     return jsonObject<z.input<typeof output>>({
       vencimientoId: markedId(kind, number),
       importe: Number(due.settled),

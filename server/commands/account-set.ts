@@ -1,10 +1,11 @@
 // `albaran account set`
+
 import { projectTotals, timeEntryDays } from '../../figures/figures.ts';
 import { recompute } from '../../figures/rollups.ts';
-import { noteWrite } from '../../platform/audit.ts';
 import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { type AddCommand, commandAuthor } from '../command.ts';
+import { changeOf } from '../../platform/journal.ts';
+import { type AddCommand, journalByCommand } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
 import { callsPerMinute, onOrOff, timeZone } from './account-options.ts';
@@ -59,7 +60,7 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
           if (timeZone !== undefined) {
             for (const rollup of [timeEntryDays, projectTotals]) await recompute(db, id, rollup);
           }
-          await noteWrite(db, id, commandAuthor(), { operation: 'account set', kind: 'account', id });
+          await journalByCommand(db, id, 'account set', [changeOf('modify', 'account', id)]);
         });
         return { json: { id, slug: account }, text: `${account} is changed` };
       });

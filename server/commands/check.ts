@@ -1,9 +1,10 @@
 // `albaran check`
+
 import { ROLLUPS } from '../../figures/figures.ts';
 import { type Difference, differences, recompute } from '../../figures/rollups.ts';
-import { noteWrite } from '../../platform/audit.ts';
 import type { Database } from '../../platform/database.ts';
-import { type AddCommand, commandAuthor, counted, table } from '../command.ts';
+import { changeOf } from '../../platform/journal.ts';
+import { type AddCommand, counted, journalByCommand, table } from '../command.ts';
 import { type Company, companies, companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
 
@@ -68,6 +69,6 @@ const repaired = (database: Database, { id }: Company): Promise<Difference[]> =>
       if (wrong.length > 0) await recompute(db, id, rollup);
       found.push(...wrong);
     }
-    if (found.length > 0) await noteWrite(db, id, commandAuthor(), { operation: 'check', kind: 'account', id });
+    if (found.length > 0) await journalByCommand(db, id, 'check', [changeOf('modify', 'account', id)]);
     return found;
   });

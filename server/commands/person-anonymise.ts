@@ -1,4 +1,5 @@
 // `albaran person anonymise`
+
 import {
   type Anonymised,
   anonymiseMentions,
@@ -10,10 +11,12 @@ import {
 } from '../../lifecycle/anonymise.ts';
 import { removePerson } from '../../lifecycle/removal.ts';
 import { noteWrite } from '../../platform/audit.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { Database, Work } from '../../platform/database.ts';
 import { MissingIdKey, readyIdKeys } from '../../platform/id-keys.ts';
 import { companiesOf, findUser, type User } from '../../platform/identity/users.ts';
 import { Ids } from '../../platform/ids.ts';
+import type { Origin } from '../../platform/journal.ts';
 import { type AddCommand, type Answer, commandAuthor, type Opened, table } from '../command.ts';
 import { type Company, companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
@@ -76,7 +79,7 @@ async function anonymise(
         `The ${kind} is on ${invoices} ${invoices === 1 ? 'invoice' : 'invoices'}: the law keeps invoices for years, with those they name. Give --even-invoiced once they need not be kept`,
       );
     }
-    return { ...(await anonymiseRecord(db, company.id, { kind, id, record }, commandAuthor())), email: record.email };
+    return { ...(await anonymiseRecord(db, company.id, { kind, id, record }, origin())), email: record.email };
   });
   const signsIn = done.email && (await findUser(database, done.email));
   const notes = signsIn ? ['Somebody signs in with this e-mail: --user deletes them'] : [];
@@ -94,7 +97,9 @@ async function anonymiseUser(
     throw new Failure(`${user.email} does not belong to ${company.slug}`);
   }
   const person = { names: [user.name], shortNames: [], emails: [user.email], phones: [], taxIds: [], addresses: [] };
-  const changes = await inTransaction(database, company, dryRun, (db) => anonymiseMentions(db, company.id, person));
+  const changes = await inTransaction(database, company, dryRun, (db) =>
+    anonymiseMentions(db, company.id, person, origin()),
+  );
   if (!dryRun) {
     for (const { accountId } of companies) await leave(database, accountId, user.id);
     const client = await database.pool.connect();
@@ -117,6 +122,8 @@ async function anonymiseUser(
     notes,
   );
 }
+
+const origin = (): Origin => ({ ...commandAuthor(), operation: 'person anonymise', now: systemClock.now() });
 
 /** Deletes a person's membership of a company and their authorizations there. */
 const leave = (database: Database, accountId: number, userId: number): Promise<void> =>

@@ -78,7 +78,8 @@ export const addRenew: AddCommand = (parent, { onDatabase, ...interruption }) =>
             }
             const lines: Line[] = [];
             for (const company of all) {
-              const renewals = { database, accountId: company.id, ...daysOf(company, systemClock.now()), author };
+              const now = systemClock.now();
+              const renewals = { database, accountId: company.id, ...daysOf(company, now), now, author };
               for (const skipped of await skipRenewals(renewals, skipBefore)) {
                 lines.push({ account: company.slug, ...skipped });
               }

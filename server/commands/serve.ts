@@ -92,6 +92,7 @@ async function answerCalls(
     replicaUrl: config.databaseReplicaUrl,
     log,
     idKeys: config.idKeys,
+    cacheBytes: config.cacheBytes,
     baseUrl: config.baseUrl,
     redisUrl: config.redisUrl,
     quotaPerMinute: config.quotaPerMinute,
@@ -130,6 +131,7 @@ async function answerCalls(
 
     await aborted(stop);
     log.info('stopping');
+    service.journal.close();
     limit = AbortSignal.any([hurry, AbortSignal.timeout(config.shutdownTimeoutMs)]);
     if (isSupervised(stop)) await lastCalls(http, limit);
     if (!(await drain(http, limit))) log.warn('calls under way were cut off');

@@ -237,22 +237,22 @@ describe('a new company', () => {
     expect(accounts).toContain(`${acme.id},acme,${acme.slug},"Acme, S.L.",B12345674,Europe/Madrid,t,,2,`);
   });
 
-  test('notes each import in the audit', async () => {
+  test('[JRN-01] each record that an import changes is a row of the journal, one that stays is none', async () => {
     const acme = await companies.company();
-    await acme.import([], { actor: 'eva', requestId: 'r-1' });
-    await acme.import([]);
-    const imports = (await acme.rows('audit_records')).filter(({ operation }) => operation === 'import');
-    expect(imports).toMatchObject([
-      {
-        actor: 'eva',
-        door: 'command',
-        operation: 'import',
-        record_kind: 'account',
-        record_id: acme.id,
-        request_id: 'r-1',
-      },
-      { actor: 'command' },
-    ]);
+    const imported = async () =>
+      (await acme.rows('journal_entries')).flatMap(
+        ({ operation, record_table, record_id, action, actor, request_id }) =>
+          operation === 'import' ? [{ record_table, record_id, action, actor, request_id }] : [],
+      );
+    const by = { actor: 'eva', request_id: 'r-1' };
+    await acme.import([ana], { actor: 'eva', requestId: 'r-1' });
+    const [employee] = await acme.rows('employees');
+    const created = { record_table: 'employees', record_id: employee?.id, action: 'create', ...by };
+    expect(await imported()).toEqual([created]);
+    await acme.import([ana]);
+    expect(await imported()).toHaveLength(1);
+    await acme.import([{ ...ana, nombre: 'Ana María' }], { actor: 'eva', requestId: 'r-2' });
+    expect((await imported()).at(-1)).toEqual({ ...created, action: 'modify', request_id: 'r-2' });
   });
 });
 

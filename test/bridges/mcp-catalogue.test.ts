@@ -304,8 +304,8 @@ test('[MCP-03] the log and the audit name the operation that ran', async () => {
   ]);
   expect(lines.join('')).not.toMatch(/personales|eva@/);
   const { rows } = await logged.service.database.pool.query(
-    'select operation, door from audit_records where account_id = $1 and record_kind = $2',
-    [company.id, 'contact'],
+    'select operation, door from journal_entries where account_id = $1 and record_table = $2',
+    [company.id, 'contacts'],
   );
   expect(rows).toEqual([{ operation: 'crearContacto', door: 'mcp' }]);
 });

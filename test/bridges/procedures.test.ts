@@ -25,13 +25,13 @@ describe('an answer against its schema', () => {
     scope: 'svc.write',
     input: { nombre: z.string() },
     output: z.object({ contactoId: sealedId('contact'), nombre: z.string().max(3) }),
-    async handler({ input: { nombre }, db, accountId, audit }) {
+    async handler({ input: { nombre }, db, accountId, journal }) {
       const { rows } = await sql<{ id: number }>`
         insert into contacts (account_id, name, search) values (${accountId}, ${nombre}, ${nombre}) returning id`.execute(
         db,
       );
       const [{ id } = { id: 0 }] = rows;
-      audit('contact', id);
+      journal('create', 'contact', id);
       return { contactoId: id, nombre };
     },
   });

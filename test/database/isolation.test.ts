@@ -28,6 +28,8 @@ const UNIQUE_BEYOND_A_COMPANY = new Set(['accounts_pkey', 'accounts_slug_unique'
 const NAMES_NO_RECORD = new Set([
   'audit_records.record_id',
   'audit_records.request_id',
+  'journal_entries.record_id',
+  'journal_entries.request_id',
   'accounts.tax_id',
   'clients.tax_id',
   'suppliers.tax_id',
@@ -293,7 +295,7 @@ test.each(['bypassrls', 'nobypassrls', 'createrole'])(
 );
 
 /** Companies may add to these tables and change nothing. */
-const APPEND_ONLY = ['audit_records'];
+const APPEND_ONLY = ['audit_records', 'journal_entries'];
 /** The only tables from which companies may delete: expired rows, lines, formats and stages, and recomputed figures. */
 const DELETED_FROM = [
   'api_keys',
@@ -304,6 +306,7 @@ const DELETED_FROM = [
   'idempotency_records',
   'invoice_due_dates',
   'invoice_lines',
+  'journal_entries',
   'memberships',
   'oauth_tokens',
   'product_formats',
@@ -418,8 +421,8 @@ test('[TEN-02] without a company set, nothing is seen and nothing can be written
     for (const table of tables) {
       expect(await outcome(`select from ${table}`), table).toBe(0);
       expect(await outcome(insertOf(table, ONE)), table).toBe('isolated');
-      if (APPEND_ONLY.includes(table)) continue;
-      expect(await outcome(`update ${table} set version = version + 1`), table).toBe(0);
+      const updated = await outcome(`update ${table} set version = version + 1`);
+      expect(updated, table).toBe(APPEND_ONLY.includes(table) ? 'denied' : 0);
       expect(await outcome(`delete from ${table}`), table).toBe(DELETED_FROM.includes(table) ? 0 : 'denied');
     }
   });
@@ -434,10 +437,11 @@ test('[TEN-02] under one company, another’s rows are neither seen, written, ch
       expect(await outcome(`select from ${table} where ${whose} = ${OTHER}`), table).toBe(0);
       // Without row-level security these would be duplicates, or succeed.
       expect(await outcome(insertOf(table, OTHER)), table).toBe('isolated');
-      if (APPEND_ONLY.includes(table)) continue;
-      expect(await outcome(`update ${table} set version = version + 1 where ${whose} = ${OTHER}`), table).toBe(0);
       const removed = await outcome(`delete from ${table} where ${whose} = ${OTHER}`);
       expect(removed, table).toBe(DELETED_FROM.includes(table) ? 0 : 'denied');
+      const updated = await outcome(`update ${table} set version = version + 1 where ${whose} = ${OTHER}`);
+      expect(updated, table).toBe(APPEND_ONLY.includes(table) ? 'denied' : 0);
+      if (APPEND_ONLY.includes(table)) continue;
       expect(await outcome(`update ${table} set ${whose} = ${OTHER}`), table).toBe('isolated');
       expect(await outcome(`update ${table} set version = version + 1`), table).toBe(1);
     }
@@ -465,9 +469,9 @@ test('[TEN-02] a company’s work can’t read the secrets of the service, nor c
       expect(await outcome(`delete from ${table}`), table).toBe('denied');
     }
     for (const table of APPEND_ONLY) {
-      expect(await outcome(insertOf(table, ONE)), table).toBe(1);
       expect(await outcome(`update ${table} set actor = 'nobody'`), table).toBe('denied');
-      expect(await outcome(`delete from ${table}`), table).toBe('denied');
+      // Old changes are purged; what was audited of access stays.
+      expect(await outcome(`delete from ${table}`), table).toBe(DELETED_FROM.includes(table) ? 1 : 'denied');
       expect(await outcome(`truncate ${table}`), table).toBe('denied');
     }
     expect(await outcome('truncate clients')).toBe('denied');

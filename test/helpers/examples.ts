@@ -602,6 +602,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       },
     ],
   },
+  'changes.list': { desde: 0, tipos: ['clientes'], limite: 5, espera: 0 },
   'records.find': { coleccion: 'clientes', ref: 'cli-1' },
   'recurrings.list': { busqueda: 'mantenimiento', clienteId: 1901, vigentes: true, ...pages },
   'recurrings.get': { recurrenteId: 3601 },

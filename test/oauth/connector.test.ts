@@ -44,7 +44,7 @@ describe('what a token opens', () => {
     const { body } = await callMcp(server, access, toolCall('crear_oportunidad', { datos: await opportunity(acme) }));
     expect(body.result.structuredContent.data).toEqual(expect.any(Number));
     const { rows } = await server.service.database.pool.query(
-      `select actor, door from audit_records where account_id = $1 and record_id = $2 and operation = 'crearOportunidad'`,
+      `select actor, door from journal_entries where account_id = $1 and record_id = $2 and operation = 'crearOportunidad'`,
       [acme.id, body.result.structuredContent.data],
     );
     expect(rows).toEqual([{ actor: expect.stringMatching(/^token:\d+$/), door: 'mcp' }]);
@@ -81,7 +81,7 @@ describe('what a token opens', () => {
     const { body } = await callMcp(server, access, write);
     expect(body).toMatchObject({ id: 7, error: { message: expect.stringContaining('svc.write') } });
     const { rows } = await server.service.database.pool.query(
-      `select from audit_records a join grants g on a.account_id = g.account_id and a.actor = 'token:' || g.id
+      `select from journal_entries a join grants g on a.account_id = g.account_id and a.actor = 'token:' || g.id
        where g.account_id = $1 and not g.can_write`,
       [acme.id],
     );
@@ -115,7 +115,7 @@ describe('what a token opens', () => {
       const message = run('ejecutar_escritura', 'crear_oportunidad', { datos });
       const { body } = await callMcp(server, access, message, { path });
       const { rows } = await server.service.database.pool.query(
-        `select actor, door from audit_records where account_id = $1 and record_id = $2 and operation = 'crearOportunidad'`,
+        `select actor, door from journal_entries where account_id = $1 and record_id = $2 and operation = 'crearOportunidad'`,
         [acme.id, body.result.structuredContent.data],
       );
       expect(rows).toEqual([{ actor: expect.stringMatching(/^token:\d+$/), door: 'mcp' }]);

@@ -75,7 +75,6 @@ export const auditOf = ({ service }: Server, accountId: number) =>
       .selectFrom('audit_records')
       .select(['actor', 'door', 'operation', 'record_kind', 'record_id'])
       .where('account_id', '=', accountId)
-      .where('operation', '<>', 'account create')
       .orderBy('id')
       .execute(),
   );

@@ -38,7 +38,7 @@ const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-
 async function created(server: Server, { id }: Pick<Company, 'id'>) {
   const { rows } = await server.service.database.pool.query(
     `select (select count(*)::int from opportunities where account_id = $1 and ref is null) as opportunities,
-            (select count(*)::int from audit_records where account_id = $1 and operation = 'crearOportunidad') as audited`,
+            (select count(*)::int from journal_entries where account_id = $1 and operation = 'crearOportunidad' and record_table = 'opportunities') as audited`,
     [id],
   );
   return rows[0];

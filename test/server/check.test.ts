@@ -82,7 +82,7 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
        (select json_object_agg(day, entries) from time_entry_days where account_id = $1) as days,
        (select seconds::int from project_totals where account_id = $1) as seconds,
        (select quantity::float8 from product_stocks where account_id = $1) as stock,
-       (select count(*)::int from audit_records where account_id = $1 and operation = 'check') as audited`,
+       (select count(*)::int from journal_entries where account_id = $1 and operation = 'check') as audited`,
     [wrong.id],
   );
   expect(rows).toEqual([{ products: 1, days: { '2026-03-10': 1 }, seconds: 28_800, stock: 12.5, audited: 1 }]);

@@ -72,7 +72,7 @@ async function notesOf(slug: string): Promise<number> {
        coalesce(max(substring(number from 7)::int), 0) as last_number,
        (select count(*)::int from delivery_note_lines l where l.account_id = a.id) as lines,
        (select coalesce(-sum(quantity), 0)::int from stock_movements m where m.account_id = a.id and not opening) as moved,
-       (select count(*)::int from audit_records r where r.account_id = a.id and r.operation = 'renew') as audited
+       (select count(*)::int from journal_entries r where r.account_id = a.id and r.operation = 'renew' and r.action = 'create') as audited
      from accounts a left join delivery_notes n on n.account_id = a.id where a.slug = $1 and n.id is not null group by a.id`,
     [slug],
   );
@@ -103,7 +103,7 @@ test('a dry run shows what a run issues and writes nothing; a second run finds n
   expect((await albaran(['renew', '--account', slug])).stdout).toBe('Nothing issued\n');
   expect(await notesOf(slug)).toBe(4);
   const { rows } = await database.admin.query(
-    `select distinct actor, door from audit_records where operation = 'renew'
+    `select distinct actor, door from journal_entries where operation = 'renew'
        and account_id = (select id from accounts where slug = $1)`,
     [slug],
   );

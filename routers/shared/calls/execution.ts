@@ -1,12 +1,20 @@
-// How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the audit.
+// How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the journal.
 import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
-import { type Audited, auditRecords, type WrittenRecord } from '../../../platform/audit.ts';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
 import { type Db, isDatabaseError, type Late, type TransactionOptions } from '../../../platform/database.ts';
 import { ApiError } from '../../../platform/errors.ts';
-import { claimKey, earlierAnswer, idempotencyKey, KeyTaken, requestHash } from '../../../platform/idempotency.ts';
-import { type JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
+import {
+  claimKey,
+  earlierAnswer,
+  idempotencyKey,
+  KeyTaken,
+  keepAnswer,
+  requestHash,
+} from '../../../platform/idempotency.ts';
+import { beginJournal, Changes, journalChanges, lacksJournal } from '../../../platform/journal.ts';
+import { JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
+import { stateOf } from '../../../platform/kept-answers.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
 import { type Admission, credentialOf } from './admission.ts';
@@ -14,17 +22,27 @@ import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
-export interface Execution {
+export interface Execution<Input> {
   alias: string;
   write: boolean;
   report: boolean;
+  /** Whether its answers may be given again while nothing of the company has changed. JRN-04 */
+  lasts: boolean;
+  ready: ((call: Waiting<Input>) => Promise<unknown>) | undefined;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
   /** The ids in an input. */
   ids(root: { value: unknown }): IdSite[];
 }
 
+/** What a read's `ready` works with. */
+export interface Waiting<Input> {
+  input: Input;
+  accountId: number;
+  service: CallContext['service'];
+}
+
 /** What an operation says of how it is executed. */
-export interface Executed {
+export interface Executed<Input = never> {
   alias: string;
   scope: Scope;
   /**
@@ -34,14 +52,24 @@ export interface Executed {
   plan?: TransactionOptions['plan'];
   /** Reads or answers much of a company: one at a time, the company's next wait their turn. FAIR-01 */
   report?: boolean;
+  /**
+   * Set false for a read that shows more than the company's data and date: signed addresses, the quota. No other call gets its answer,
+   * and it has no entity tag. JRN-04
+   */
+  lasts?: boolean;
+  /** What a read waits for before its transaction: no connection is held meanwhile. */
+  ready?(call: Waiting<Input>): Promise<unknown>;
 }
 
-export function executionOf({ alias, scope, report = false, ...spec }: Executed, input: z.ZodObject): Execution {
+export function executionOf<Input>(
+  { alias, scope, report = false, lasts = true, ready, ...spec }: Executed<Input>,
+  input: z.ZodObject,
+): Execution<Input> {
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
   const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
-  return { alias, write, report, options: { plan, plannerHints }, ids: idSites(input) };
+  return { alias, write, report, lasts: lasts && !write, ready, options: { plan, plannerHints }, ids: idSites(input) };
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
@@ -52,7 +80,7 @@ type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Result extends Outcome>(
-  { alias, write, report, options, ids }: Execution,
+  { alias, write, report, lasts, ready, options, ids }: Execution<Input>,
   ctx: CallContext & Admission,
   input: Input,
   handle: (work: Work<Input>) => Promise<Result>,
@@ -61,22 +89,32 @@ export async function execute<Input, Result extends Outcome>(
   const { accountId } = principal;
   const key = write ? idempotencyKey(ctx.idempotencyKeys, 'X-IDEMPOTENCY-KEY') : undefined;
   const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
-  // Of the body as it was sent: opening its ids changes it.
-  const hash = key === undefined ? '' : requestHash(alias, input);
-  const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
-  progress.formed = true;
   const credential = credentialOf(service, principal);
   const { now } = credential;
+  const today = now.toZonedDateTimeISO(principal.timeZone).toPlainDate();
+  // Of the body as it was sent: opening its ids changes it.
+  const hash = key === undefined ? '' : requestHash(alias, input);
+  const view = lasts ? viewOf(alias, principal, today, input) : undefined;
+  const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
+  progress.formed = true;
   const call = key === undefined ? undefined : { accountId, key, hash, now };
   const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
   let expired = false;
-  const attempt = () =>
+  const once = () =>
     service.database
       .transaction(accountId, { write, credential, lockTimeoutMs, ...options }, transacted)
       .catch(nameMissing);
+  // The journal of a company that the version before made begins with its first write by this one.
+  const attempt = () =>
+    once().catch(async (error: unknown) => {
+      if (!lacksJournal(error)) throw error;
+      await service.database.transaction(accountId, { write: true, credential }, (db) => beginJournal(db, accountId));
+      return once();
+    });
   if (call) return onceForKey(attempt, replay);
   if (write) return withRetries(attempt);
+  await ready?.({ input, accountId, service });
   if (report) return service.reports.run(accountId, readNow);
   return readNow();
 
@@ -95,6 +133,16 @@ export async function execute<Input, Result extends Outcome>(
   async function nameMissing(error: unknown): Promise<never> {
     if (!(error instanceof MissingRecord)) throw error;
     throw await service.database.transaction(accountId, { credential }, (db) => missingRecord(db, accountId, opened));
+  }
+
+  /** What the caller has already, or another call got, of the company as it is now. JRN-04 */
+  function unchanged(key: string, found: string): JsonText | undefined {
+    const tag = service.answers.tagOf(key, found);
+    const text = service.answers.find(key, found);
+    const same = ctx.ifNoneMatch !== undefined && matches(ctx.ifNoneMatch, tag);
+    if (!same && text === undefined) return undefined;
+    if (ctx.ifNoneMatch !== undefined) ctx.headers.ETag = tag;
+    return same ? NOT_MODIFIED : new JsonText(text ?? '');
   }
 
   /** The answer of the call that has claimed the key; undefined when it is gone. */
@@ -121,6 +169,15 @@ export async function execute<Input, Result extends Outcome>(
       await exist;
       throw refused;
     }
+    // Looked up before what the answer is made of: it shows this state, or a later one under which it will not be found.
+    const state = view === undefined ? undefined : stateOf(late, accountId);
+    state?.catch(() => {});
+    if (view !== undefined && (ctx.ifNoneMatch || service.answers.isLasting(view))) {
+      await exist;
+      const found = await state;
+      const kept = found === undefined ? undefined : unchanged(view, found);
+      if (kept) return handle(kept);
+    }
     let answer: string | undefined;
     let claimedWith: string | undefined;
     const claimed =
@@ -133,7 +190,7 @@ export async function execute<Input, Result extends Outcome>(
         },
       });
     if (claimed) beforeCommit(claimed);
-    const written: WrittenRecord[] = [];
+    const changes = new Changes();
     const headers: Record<string, string> = {};
     const result = await handle({
       input,
@@ -141,7 +198,7 @@ export async function execute<Input, Result extends Outcome>(
       accountId,
       principal,
       now,
-      today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
+      today,
       quota: ctx.quota ?? service.quota.peek(principal),
       requestId,
       log: service.log,
@@ -151,9 +208,9 @@ export async function execute<Input, Result extends Outcome>(
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
       newId: (kind) => service.newIds.next(kind, db),
       beforeCommit,
-      audit: (kind, id, ifThere = false) => {
-        written.push({ kind, id, ifThere });
-      },
+      journal: (action, kind, ids) => changes.add(action, kind, ids),
+      journalAll: (more) => changes.addAll(more),
+      journalIfThere: (kind, id) => changes.addIfThere(kind, id),
     });
     if (!result.ok) {
       // What is wrong with the call comes before what is wrong with its work.
@@ -162,17 +219,18 @@ export async function execute<Input, Result extends Outcome>(
       throw thrown(result.error);
     }
     if (write) {
-      if (written.length === 0) throw new Error(`${alias} wrote without an audit record`);
       if (key !== undefined) answer = jsonObject<KeptAnswer>({ value: result.data, headers }).text;
-      const audited: Audited = { actor: principal.actor, door: ctx.door, operation: alias, requestId };
-      beforeCommit(
-        late(() => {
-          // A key that was claimed before its answer was known gets it now.
-          const kept =
-            key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
-          return auditRecords(accountId, audited, written, kept);
-        }),
-      );
+      // A key that was claimed before its answer was known gets it now.
+      const kept = () =>
+        key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
+      const origin = { actor: principal.actor, door: ctx.door, requestId, operation: alias, now };
+      if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
+      else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
+    }
+    const shown = await state;
+    if (view !== undefined && shown !== undefined && result.data instanceof JsonText) {
+      service.answers.keep(view, accountId, shown, result.data.text);
+      if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
     }
     Object.assign(ctx.headers, headers);
     return result;
@@ -213,3 +271,18 @@ async function onceForKey<T>(attempt: () => Promise<T>, replay: () => Promise<T 
     }
   }
 }
+
+/** Stands for an answer that the caller has already: nothing is sent. */
+export const NOT_MODIFIED = new JsonText('null');
+
+/** Whether `If-None-Match` names the tag, weakly compared. RFC 9110, section 13.1.2 */
+const matches = (field: string, tag: string): boolean =>
+  field.trim() === '*' || field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag.slice(2));
+
+/** What an answer depends on besides the company's state. */
+const viewOf = (
+  alias: string,
+  { accountId, timeZone, multiFormatStock }: Admission['principal'],
+  today: Temporal.PlainDate,
+  input: unknown,
+) => JSON.stringify([alias, accountId, timeZone, multiFormatStock, today, input]);

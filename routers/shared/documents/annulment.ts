@@ -34,13 +34,13 @@ export function reverseMovements(
   const moved = sql`m.account_id = ${accountId} and m.${sql.ref(document)} = ${id}`;
   return Promise.all([
     // First, while the movements are only those that are undone.
-    sql`insert into product_stocks as s (account_id, product_id, quantity)
+    sql<{ id: number }>`insert into product_stocks as s (account_id, product_id, quantity)
       select ${accountId}, m.product_id, -sum(m.quantity)
       from stock_movements m join products p on p.account_id = ${accountId} and p.id = m.product_id and p.mode = 'sale'
       where ${moved} group by m.product_id order by m.product_id
       on conflict (account_id, product_id) do update
         set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at
-      returning product_id`.execute(db),
+      returning product_id as id`.execute(db),
     // Added up in a query of its own: so a cluster runs it on the company's node alone.
     sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, ${sql.ref(document)},
         delivery_note_line_id, factor)
@@ -76,11 +76,11 @@ const NOTES = {
  * note `d`. 400 for one that is invoiced or annulled. W-02
  */
 export async function annulNote(
-  call: Call & Pick<OperationContext, 'beforeCommit' | 'audit'>,
+  call: Call & Pick<OperationContext, 'beforeCommit' | 'journal'>,
   table: keyof typeof NOTES,
   { id, motivo, isInvoiced }: { id: number; motivo: string; isInvoiced: RawBuilder<boolean> },
 ): Promise<string> {
-  const { db, accountId, beforeCommit, audit } = call;
+  const { db, accountId, beforeCommit, journal } = call;
   const { kind, moved, field, invoiced } = NOTES[table];
   const named = sql`d.account_id = ${accountId} and d.id = ${id}`;
   const [, { rows }] = await Promise.all([
@@ -96,8 +96,13 @@ export async function annulNote(
   if (note.invoiced) throw badField(field, invoiced);
   beforeCommit(markAnnulled(call, table, id, motivo));
   // Stock before projects, as where documents are written.
-  beforeCommit(reverseMovements(call, moved, id));
+  const [{ rows: products }] = await reverseMovements(call, moved, id);
   beforeCommit(addToProjects(db, { accountId, id, table }, -1));
-  audit(kind, id);
+  journal('annul', kind, id);
+  journal(
+    'modify',
+    'product',
+    products.map((product) => product.id),
+  );
   return note.number ?? '';
 }

@@ -1,10 +1,10 @@
 // The client of a sale document: one that exists, one found by tax id and brought up to date, or a new one. DLV-01
 import { sql } from 'kysely';
 import { z } from 'zod';
+import type { OperationContext } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/database.ts';
 import { derivedOf } from '../../../platform/derived.ts';
 import { badField } from '../../../platform/errors.ts';
-import type { Kind } from '../../../platform/ids.ts';
 import { taxKey } from '../../../platform/text.ts';
 import { id } from '../id.ts';
 import { lockTaxKey } from '../party.ts';
@@ -46,7 +46,7 @@ export async function resolveBillingClient(
   db: Db,
   accountId: number,
   client: BillingClient,
-  audit: (kind: Kind, id: number) => void,
+  journal: OperationContext['journal'],
 ): Promise<ResolvedClient> {
   if (client.id !== undefined) {
     const { price_list } = await db
@@ -93,7 +93,7 @@ export async function resolveBillingClient(
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    audit('client', created.id);
+    journal('create', 'client', created.id);
     return { id: created.id, priceList: 1 };
   }
   const changed = {
@@ -118,7 +118,7 @@ export async function resolveBillingClient(
       .where('account_id', '=', accountId)
       .where('id', '=', found.id)
       .execute();
-    audit('client', found.id);
+    journal('modify', 'client', found.id);
   }
   return { id: found.id, priceList: found.price_list ?? 1 };
 }

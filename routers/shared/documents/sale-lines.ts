@@ -211,6 +211,10 @@ export function checkAmounts(lines: readonly ResolvedLine[], from: PriceSource, 
   if (beyond.sum) throw badField(of, SUM_TOO_LARGE);
 }
 
+/** The articles whose stock the lines move. */
+export const goodsOf = (lines: readonly ResolvedLine[]): number[] =>
+  lines.flatMap(({ moves_stock, product_id }) => (moves_stock && product_id !== null ? [product_id] : []));
+
 /** The resolved lines as rows of a FROM, named `l`. */
 export const lineRows = (lines: readonly ResolvedLine[]) =>
   sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, cost, ...line }) => line))}::json) as l(position int, description text, quantity numeric,

@@ -2,12 +2,13 @@
 // it locks the recurring's row, finds out what is due, writes the note, and moves the last invoicing to its cycle. So a run that is
 // interrupted leaves whole notes, and the rest stays due. What is due and not issued stays due until it is issued or skipped.
 import { sql } from 'kysely';
-import { type Author, noteWrite } from '../../../platform/audit.ts';
+import type { Author } from '../../../platform/audit.ts';
 import { type Database, type Db, isDatabaseAway } from '../../../platform/database.ts';
 import { badField, notFound } from '../../../platform/errors.ts';
+import { Changes, writeJournal } from '../../../platform/journal.ts';
 import { inSlices } from '../../../platform/slices.ts';
 import { insertDeliveryNote, nextId } from '../documents/insert-document.ts';
-import type { ResolvedLine } from '../documents/sale-lines.ts';
+import { goodsOf, type ResolvedLine } from '../documents/sale-lines.ts';
 import { vatByRate } from '../documents/vat-by-rate.ts';
 import { CYCLES, countRenewals, renewalDates, type Schedule } from './renewal-dates.ts';
 
@@ -274,7 +275,11 @@ const issueNext = (
     if (cycle === undefined) return undefined;
 
     const noteId = await issueCycle(db, renewals, { row, lines, due, cycle });
-    beforeCommit(noteWrite(db, accountId, author, { operation: 'renew', kind: 'deliveryNote', id: noteId }));
+    const changes = new Changes();
+    changes.add('create', 'deliveryNote', noteId);
+    changes.add('modify', 'recurring', recurringId);
+    changes.add('modify', 'product', goodsOf(lines));
+    beforeCommit(writeJournal(db, accountId, { ...author, operation: 'renew', now: renewals.now }, changes.certain));
     return { ...renewalOf(row, cycle), noteId };
   });
 
@@ -324,14 +329,14 @@ async function issueCycle(
 /**
  * Settles one cycle of a recurring by hand, whatever it comes to and however early it is: issues its delivery note, or marks it as
  * skipped. Without `cycle`, the earliest that is due. A cycle whose note was annulled counts as skipped, but is issued again where it is
- * named. 400 for any other that is not due. Answers the cycle, and the note's id or null. W-02, W-04
+ * named. 400 for any other that is not due. Answers the cycle, the note's id or null, and the articles whose stock moved. W-02, W-04
  */
 export async function settleCycle(
   db: Db,
   renewals: { accountId: number; today: Temporal.PlainDate; now: Temporal.Instant },
   recurringId: number,
   { action, cycle: wanted }: { action: 'issue' | 'skip'; cycle?: string | undefined },
-): Promise<{ cycle: string; noteId: number | null }> {
+): Promise<{ cycle: string; noteId: number | null; goods: number[] }> {
   const { accountId, today } = renewals;
   const [, { rows }, lines, { rows: annulled }] = await Promise.all([
     sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
@@ -353,9 +358,11 @@ export async function settleCycle(
       ripe.length === 0 ? 'no hay ciclos pendientes' : `no está pendiente; el primero es ${ripe[0]}`,
     );
   }
-  if (action === 'issue') return { cycle, noteId: await issueCycle(db, renewals, { row, lines, due, cycle }) };
+  if (action === 'issue') {
+    return { cycle, noteId: await issueCycle(db, renewals, { row, lines, due, cycle }), goods: goodsOf(lines) };
+  }
   await skipCycles(db, accountId, { row, due }, [cycle]);
-  return { cycle, noteId: null };
+  return { cycle, noteId: null, goods: [] };
 }
 
 /** Marks cycles that are due as skipped. */
@@ -380,7 +387,7 @@ const firstBefore = (last: string | null, due: readonly string[], settled: (cycl
  * transaction. Answers what was skipped. ISS-01
  */
 export async function skipRenewals(
-  renewals: Omit<Renewals, 'since'> & { author: Author },
+  renewals: Omit<Renewals, 'since'> & { now: Temporal.Instant; author: Author },
   before: Temporal.PlainDate,
 ): Promise<Renewal[]> {
   const due = await dueRenewals({ ...renewals, since: before });
@@ -391,12 +398,12 @@ export async function skipRenewals(
 }
 
 const skipOf = (
-  renewals: Omit<Renewals, 'since'> & { author: Author },
+  renewals: Omit<Renewals, 'since'> & { now: Temporal.Instant; author: Author },
   recurringId: number,
   before: string,
 ): Promise<Renewal[]> =>
   renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
-    const { accountId, until, author } = renewals;
+    const { accountId, until, author, now } = renewals;
     const [, { rows }] = await Promise.all([
       sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),
       schedules(db, renewals, { ids: [recurringId] }),
@@ -407,7 +414,9 @@ const skipOf = (
     const cycles = due.filter((cycle) => cycle < before);
     if (cycles.length === 0) return [];
     beforeCommit(skipCycles(db, accountId, { row, due }, cycles));
-    beforeCommit(noteWrite(db, accountId, author, { operation: 'skip renewals', kind: 'recurring', id: recurringId }));
+    const changes = new Changes();
+    changes.add('modify', 'recurring', recurringId);
+    beforeCommit(writeJournal(db, accountId, { ...author, operation: 'skip renewals', now }, changes.certain));
     return cycles.map((cycle) => renewalOf(row, cycle));
   });
 

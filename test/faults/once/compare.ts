@@ -37,7 +37,7 @@ export async function compare(proof: Proof, stand: Stand, account: number): Prom
   const audits = await byMark(
     stand,
     account,
-    `select split_part(request_id, '.', 1) as mark, split_part(request_id, '.', 2) as id from audit_records
+    `select split_part(request_id, '.', 1) as mark, split_part(request_id, '.', 2) as id from journal_entries
      where account_id = $1 and request_id like 'w%.%' group by 1, 2, operation`,
   );
   const created = new Map<string, Rows>();

@@ -200,7 +200,7 @@ test('[ENV-02] [ENV-03] [W-12] with nothing of whom it is: 400 that names what i
   expect(await count(acme)).toBe(0);
 });
 
-test('[AUTH-04] a read-only key creates none; every creation and every match leaves an audit record', async () => {
+test('[AUTH-04] a read-only key creates none; every creation is in the journal, a match changes nothing', async () => {
   const acme = await server.company();
   const readOnly = await server.request('/crearContacto', {
     method: 'POST',
@@ -212,10 +212,10 @@ test('[AUTH-04] a read-only key creates none; every creation and every match lea
   await create(acme, { email: 'eva@x.es' });
   await create(acme, { email: 'eva@x.es' });
   const { rows } = await server.service.database.pool.query(
-    `select record_kind from audit_records where account_id = $1 and operation = 'crearContacto'`,
+    `select record_table, action from journal_entries where account_id = $1 and operation = 'crearContacto'`,
     [acme.id],
   );
-  expect(rows).toEqual([{ record_kind: 'contact' }, { record_kind: 'contact' }]);
+  expect(rows).toEqual([{ record_table: 'contacts', action: 'create' }]);
 });
 
 test('[TEN-01] another company’s contact is a 404, and matches nothing', async () => {

@@ -29,17 +29,17 @@ const records: FileRecord[] = [
 const move = (company: Company, etapa_fk: unknown, id: unknown = 7, more?: Record<string, string>) =>
   company.put(`/crm/opportunities/${id}/stage`, { etapa_fk }, more);
 
-/** Stage, version and audited operations of the opportunity. */
+/** Stage and version of the opportunity, and how often the journal has it moved. */
 async function stored(company: Company) {
   const { rows } = await server.service.database.pool.query<{ stage: number; version: number }>(
     'select stage_id as stage, version from opportunities where account_id = $1',
     [company.id],
   );
   const { rowCount } = await server.service.database.pool.query(
-    `select from audit_records where account_id = $1 and operation = 'moverOportunidad' and record_id = 7`,
+    `select from journal_entries where account_id = $1 and operation = 'moverOportunidad' and record_id = 7`,
     [company.id],
   );
-  return { ...rows[0], audited: rowCount };
+  return { ...rows[0], moved: rowCount };
 }
 
 test('an open opportunity goes to any stage of its funnel, forwards and back', async () => {
@@ -52,7 +52,7 @@ test('an open opportunity goes to any stage of its funnel, forwards and back', a
     etapa_anterior: { etapaId: expect.any(String), etapa: 'Nuevo' },
     etapa: { etapaId: expect.any(String), etapa: 'Oferta' },
   });
-  expect(await stored(acme)).toEqual({ stage: 4, version: 2, audited: 1 });
+  expect(await stored(acme)).toEqual({ stage: 4, version: 2, moved: 1 });
   const { oportunidadId, etapa_anterior } = body.data;
   const back = await move(acme, etapa_anterior.etapaId, oportunidadId);
   expect(back.body.data).toMatchObject({ etapa_anterior: { etapa: 'Oferta' }, etapa: etapa_anterior });
@@ -64,7 +64,7 @@ test('to the stage it is in, nothing changes', async () => {
   const { status, body } = await move(acme, 1);
   expect(status).toBe(200);
   expect(body.data.etapa).toEqual(body.data.etapa_anterior);
-  expect(await stored(acme)).toEqual({ stage: 1, version: 1, audited: 1 });
+  expect(await stored(acme)).toEqual({ stage: 1, version: 1, moved: 0 });
 });
 
 test('[ID-05] a stage of another funnel is a 400', async () => {
@@ -72,7 +72,7 @@ test('[ID-05] a stage of another funnel is a 400', async () => {
   const { status, body } = await move(acme, 3);
   expect([status, body.data]).toMatchObject([400, [{ campo: 'etapa_fk' }]]);
   expect((await move(acme, undefined)).body.data).toMatchObject([{ campo: 'etapa_fk' }]);
-  expect(await stored(acme)).toEqual({ stage: 1, version: 1, audited: 0 });
+  expect(await stored(acme)).toEqual({ stage: 1, version: 1, moved: 0 });
 });
 
 test('a closed opportunity stays where it is, until it is reopened', async () => {
@@ -117,7 +117,7 @@ test('[IDEM-01] the same key moves once', async () => {
 test('[AUTH-04] [TEN-01] a read-only key moves nothing; another company finds neither', async () => {
   const readOnly = await server.company(records, { readOnly: true });
   expect((await move(readOnly, 2)).status).toBe(403);
-  expect(await stored(readOnly)).toEqual({ stage: 1, version: 1, audited: 0 });
+  expect(await stored(readOnly)).toEqual({ stage: 1, version: 1, moved: 0 });
 
   const acme = await server.company(records);
   const other = await server.company(records.slice(0, 2));
@@ -128,5 +128,5 @@ test('[AUTH-04] [TEN-01] a read-only key moves nothing; another company finds ne
     expect([status, body.errorMsg]).toEqual([404, 'No existe el registro indicado en etapa_fk']);
   }
   expect((await move(other, etapa.etapaId)).status).toBe(404);
-  expect(await stored(acme)).toEqual({ stage: 1, version: 1, audited: 0 });
+  expect(await stored(acme)).toEqual({ stage: 1, version: 1, moved: 0 });
 });

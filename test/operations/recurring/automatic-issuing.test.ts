@@ -77,7 +77,10 @@ const dueOf = ({ id }: Account, today: string, since: Since = 'entered') =>
 const dueCyclesOf = async (account: Account, today: string) => (await dueOf(account, today)).map(({ cycle }) => cycle);
 
 const skip = ({ id }: Account, today: string, before: string) =>
-  skipRenewals({ database, accountId: id, ...daysOf(today), author }, day(before));
+  skipRenewals(
+    { database, accountId: id, ...daysOf(today), now: Temporal.Instant.from(`${today}T10:00:00Z`), author },
+    day(before),
+  );
 
 const switchOn = ({ id }: Account, today: string, value = true) =>
   database.transaction(id, { write: true }, (db) =>
@@ -249,13 +252,13 @@ test('[ISS-01] skipped cycles are never issued, nor due again, and are as many a
 
   const audits = await database.transaction(acme.id, {}, (db) =>
     db
-      .selectFrom('audit_records')
-      .select(['operation', 'record_kind'])
+      .selectFrom('journal_entries')
+      .select(['operation', 'record_table'])
       .where('account_id', '=', acme.id)
       .where('operation', '=', 'skip renewals')
       .execute(),
   );
-  expect(audits).toEqual([{ operation: 'skip renewals', record_kind: 'recurring' }]);
+  expect(audits).toEqual([{ operation: 'skip renewals', record_table: 'recurrings' }]);
 });
 
 test('[ISS-01] what is left behind and skipped goes with the file, byte for byte, and means the same', async () => {

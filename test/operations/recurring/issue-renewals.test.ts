@@ -136,15 +136,16 @@ test('[DLV-02] [DLV-03] [REN-04] a renewal becomes a numbered note of today with
         .where('account_id', '=', acme.id)
         .execute(),
       db
-        .selectFrom('audit_records')
-        .select(['actor', 'door', 'operation', 'record_kind'])
+        .selectFrom('journal_entries')
+        .select(['actor', 'door', 'operation', 'record_table', 'action'])
         .where('account_id', '=', acme.id)
         .where('operation', '=', 'renew')
+        .orderBy('n')
         .execute(),
       db.selectFrom('delivery_notes').select(['concept', 'reviewed']).where('account_id', '=', acme.id).execute(),
     ]),
   );
-  const [lines, movements, stocks, recurrings, audits, headers] = found;
+  const [lines, movements, stocks, recurrings, journal, headers] = found;
   expect(lines).toMatchObject([
     { description: 'Filtros', quantity: 3, unit_price: 9.99, vat: 10, discount: 5, product_id: 7, amount: 28.47 },
     { description: 'Caja', quantity: 2, unit_price: 30, amount: 60 },
@@ -158,7 +159,12 @@ test('[DLV-02] [DLV-03] [REN-04] a renewal becomes a numbered note of today with
   ]);
   expect(stocks).toEqual([{ product_id: 7, quantity: 35.5 }]);
   expect(recurrings).toEqual([{ last_invoiced_on: '2026-05-10', anchor_day: 10 }]);
-  expect(audits).toEqual([{ actor: 'schedule', door: 'schedule', operation: 'renew', record_kind: 'deliveryNote' }]);
+  const by = { actor: 'schedule', door: 'schedule', operation: 'renew' };
+  expect(journal).toEqual([
+    { ...by, record_table: 'delivery_notes', action: 'create' },
+    { ...by, record_table: 'recurrings', action: 'modify' },
+    { ...by, record_table: 'products', action: 'modify' },
+  ]);
   expect(headers).toEqual([{ concept: 'Calderas', reviewed: true }]);
 
   const { body } = await acme.get('/recurring/renewals', { fecha_inicio: '2026-05-01', fecha_fin: '2026-05-31' });

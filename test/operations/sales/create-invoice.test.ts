@@ -63,7 +63,7 @@ async function stored({ id }: Company) {
     lines: await rows('invoice_lines', 'order by id'),
     dueDates: await rows('invoice_due_dates', 'order by id'),
     movements: await rows('stock_movements', 'and not opening order by id'),
-    audit: await rows('audit_records', `and operation = 'crearFactura' order by id`),
+    journal: await rows('journal_entries', `and operation = 'crearFactura' and record_table = 'invoices' order by n`),
     stock: Object.fromEntries(stocks.map(({ product_id, quantity }) => [product_id, quantity])),
   };
 }
@@ -81,7 +81,7 @@ test('[DLV-02] [DLV-03] [DLV-08] of new lines: numbered, of today, due today; go
   });
   expect(status).toBe(200);
   expect(body.data).toMatch(/^[a-z][\w-]{22}$/);
-  const { invoices, lines, dueDates, movements, stock, audit } = await stored(acme);
+  const { invoices, lines, dueDates, movements, stock, journal } = await stored(acme);
   expect(invoices).toMatchObject([
     {
       number: 'F2026-0001',
@@ -103,7 +103,7 @@ test('[DLV-02] [DLV-03] [DLV-08] of new lines: numbered, of today, due today; go
   expect(stock).toMatchObject({ 11: 25, 12: 4 });
   // 50 + 5 and 20.05 + 4.21, rate by rate.
   expect(dueDates).toMatchObject([{ position: 1, date: '2026-03-10', amount: 79.26, paid: 0 }]);
-  expect(audit).toMatchObject([{ operation: 'crearFactura', record_kind: 'invoice', record_id: invoices[0]?.id }]);
+  expect(journal).toMatchObject([{ action: 'create', record_id: invoices[0]?.id }]);
   const read = await acme.get(`/invoices/${body.data}`);
   expect(read.body.data).toMatchObject({ numero: 'F2026-0001', base_imponible: 70.05, num_lineas: 3 });
   const [listed] = (await acme.get('/invoices', { busqueda: 'instalacion' })).body.data.facturas;

@@ -192,12 +192,12 @@ test('[W-06] a client that is anonymised is so in its documents, and an earlier 
     { ...documents[1], coleccion: 'albaranes', ref: 'otra', id: 99, cliente: 'otra', concepto: 'Para Eva Peña Solé' },
   ]);
   expect((await acme.put('/clients/1', { datos: { nombre_fiscal: 'Eva Martí Ros', cif: '' } })).status).toBe(200);
-  const { database } = server.service;
-  const author = { actor: 'test', door: 'command', requestId: 'test' } as const;
+  const { database, clock } = server.service;
+  const origin = { actor: 'test', door: 'command', requestId: 'test', operation: 'test', now: clock.now() } as const;
   const { changes } = await database.transaction(acme.id, { write: true }, async (db) => {
     const record = await personalRecord(db, acme.id, 'client', 1);
     if (!record) throw new Error('No such client');
-    return anonymiseRecord(db, acme.id, { kind: 'client', id: 1, record }, author);
+    return anonymiseRecord(db, acme.id, { kind: 'client', id: 1, record }, origin);
   });
   for (const table of ['estimates', 'delivery_notes', 'invoices']) {
     expect(changes).toContainEqual({ table, column: 'party', rows: 1 });

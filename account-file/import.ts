@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
 import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
-import { ACCOUNT, accountSchema, readAccount, writeAccount } from './account.ts';
+import { ACCOUNT, accountSchema, formatSchema, readAccount, writeAccount } from './account.ts';
 import type { Collection, FileRecord, InnerRecord } from './collection.ts';
 import { settle } from './consequences.ts';
 import { COLLECTIONS } from './format.ts';
@@ -212,6 +212,7 @@ class Import {
       ref: typeof raw.ref === 'string' ? raw.ref.trim() : '',
     };
     if (this.#limits?.refused.has(position.coleccion)) {
+      if (raw.coleccion === ACCOUNT) this.#valid(formatSchema, raw, position);
       return this.#problems.add(position, 'coleccion', 'no se admite aquí: es de la importación del operador');
     }
     if (!this.#limits && this.#result.records === 1 && raw.coleccion !== ACCOUNT) {

@@ -15,9 +15,9 @@ async function prove(proof: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('[TEN-01] [TEN-02] npm run prove:isolation, on three operations', { timeout: PROOF_MS }, async () => {
+test('[TEN-01] [TEN-02] npm run prove:isolation, on four operations', { timeout: PROOF_MS }, async () => {
   const printed = await prove('isolation.ts', '--few');
-  expect(printed).toContain('3 operations');
+  expect(printed).toContain('4 operations');
   expect(printed).toMatch(/^row-level security alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
   expect(printed).toMatch(/^the statements alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
   // Without both it leaks: the proof can fail.

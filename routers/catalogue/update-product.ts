@@ -86,7 +86,7 @@ export const updateProduct = operation({
       columns.mode === 'sale' && before.mode !== 'sale' && explainStock(call, articuloId),
       readProduct(db, accountId, articuloId),
     ]);
-    if (formatted || varied) await touch(db, 'products', { accountId, ids: [articuloId], now });
+    if (!described && (formatted || varied)) await touch(db, 'products', { accountId, ids: [articuloId], now });
     if (described || formatted || varied) journal('modify', 'product', articuloId);
     return answer;
   },

@@ -49,14 +49,14 @@ export const updateRecurring = operation({
     if (!before) throw notFound('recurrenteId');
     refuseReversed('datos', changed(before, columns));
     if (lines) checkAmounts(lines, 1, 'datos.detalles');
-    const [, changes, , , answer] = await Promise.all([
-      lines && touch(db, 'recurrings', { accountId, ids: [recurrenteId], now }),
+    const [changes, , , answer] = await Promise.all([
       updateRecord(db, 'recurrings', { accountId, id: recurrenteId, now }, { description: descripcion, ...columns }),
       lines &&
         sql`delete from recurring_lines where account_id = ${accountId} and recurring_id = ${recurrenteId}`.execute(db),
       lines && insertRecurringLines(db, accountId, recurrenteId, lines),
       readRecurring(db, accountId, recurrenteId, today),
     ]);
+    if (lines && !changes) await touch(db, 'recurrings', { accountId, ids: [recurrenteId], now });
     if (changes || lines) journal('modify', 'recurring', recurrenteId);
     return answer;
   },

@@ -39,6 +39,16 @@ test('[IDEM-01] npm run prove:once, with two kills and a restart', { timeout: PR
   expect(printed).toMatch(/^violations +0$/m);
 });
 
+test('[JRN-01] [JRN-02] npm run prove:journal, with two kills, a restart and two imports', {
+  timeout: PROOF_MS,
+}, async () => {
+  const printed = await prove('journal.ts', '--kills', '2', '--restarts', '1', '--imports', '2');
+  expect(printed).toMatch(/^changes in the journal +[1-9]/m);
+  expect(printed).toMatch(/^records that changed +[1-9]/m);
+  expect(printed).toMatch(/^starts of the service +[3-9]/m);
+  expect(printed).toMatch(/^violations +0$/m);
+});
+
 test('[ENV-04] [IDEM-01] npm run prove:load, for seconds', { timeout: PROOF_MS }, async () => {
   const printed = await prove('load.ts', '--seconds', '3', '--away', '1', '--held', '2');
   // Served, refused with 503, waiting for the same call (409), and anything else.

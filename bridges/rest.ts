@@ -1,6 +1,6 @@
 // REST v1 and its v0 aliases: routes from the table of operations. Texts of path, query and body are converted to the types of the
 // schema, and answers are wrapped in the envelope (ENV-*). The operation itself validates the input.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
 import type { CallContext, Service } from '../platform/context.ts';
@@ -65,11 +65,7 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         const tags = door === 'v1' && !operation.write;
         if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
-        // A caller may keep what has a tag, and asks with it whether that is still so. RFC 9111, section 4.3
-        if (call.headers.ETag) {
-          const vary = [reply.getHeader('Vary') ?? [], ...DEPENDS_ON].flat().join(', ');
-          reply.headers({ 'Cache-Control': 'private, no-cache', Vary: vary });
-        }
+        if (call.headers.ETag) mayBeKept(reply);
         if (data === NOT_MODIFIED) return reply.code(304).send();
         return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },
@@ -115,6 +111,12 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
       handler: () => {},
     });
   }
+}
+
+/** Says that the caller may keep an answer, and has to ask with its tag whether that is still so. RFC 9111, section 4.3 */
+export function mayBeKept(reply: FastifyReply): void {
+  const vary = [reply.getHeader('Vary') ?? [], ...DEPENDS_ON].flat().join(', ');
+  reply.headers({ 'Cache-Control': 'private, no-cache', Vary: vary });
 }
 
 /** The context of a request, for every door. The credentials come from the headers of AUTH-01. */

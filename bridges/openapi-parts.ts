@@ -77,6 +77,13 @@ export const PARAMETERS = {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     ...notSent('7c9e6679-7425-40de-944b-e07fc1f90ae7'),
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'El `ETag` de una respuesta anterior: si nada ha cambiado, la de ahora es 304 y no lleva cuerpo.',
+    schema: { type: 'string' },
+    ...notSent('W/"3mQ0yV7c1Z9kT5uW8xZa4BpLr2e"'),
+  },
   MaxLag: {
     name: 'X-Max-Lag',
     in: 'header',
@@ -97,6 +104,10 @@ export const HEADERS = {
   'X-Request-Id': text('El identificador que la petición traía en esta cabecera, o uno nuevo.', REQUEST_ID),
   RateLimit: text('Llamadas que quedan (r) y segundos hasta la próxima cuota (t).', '"empresa";r=1199;t=42'),
   'RateLimit-Policy': text('La cuota: llamadas (q) en cada ventana de segundos (w).', '"empresa";q=1200;w=60'),
+  ETag: text(
+    'Etiqueta de la respuesta, para `If-None-Match`. Solo en las lecturas por GET.',
+    'W/"3mQ0yV7c1Z9kT5uW8xZa4BpLr2e"',
+  ),
   'Retry-After': {
     description: 'Segundos que conviene esperar antes de repetir la llamada.',
     schema: { type: 'integer', minimum: 0 },
@@ -139,8 +150,8 @@ export const ERROR_SCHEMA = {
   },
 };
 
-/** The calls that can get an error: all, writes, those that take an id, or those with a body. */
-type When = 'always' | 'write' | 'id' | 'body';
+/** The calls that can get an error: all, writes, those that take an id, those with a body, or those of what is kept for a time. */
+type When = 'always' | 'write' | 'id' | 'body' | 'gone';
 
 const FAILURES: { component: string; when: When; description: string; example: ApiError; headers?: HeaderName[] }[] = [
   {
@@ -168,6 +179,12 @@ const FAILURES: { component: string; when: When; description: string; example: A
     description: 'La primera llamada con esta clave de idempotencia no ha terminado.',
     example: new ApiError('stillRunning', 'La primera llamada con esta clave de idempotencia sigue en curso'),
     headers: ['Retry-After'],
+  },
+  {
+    component: 'YaNoSeConserva',
+    when: 'gone',
+    description: 'Lo pedido ya no se conserva; el mensaje dice desde dónde.',
+    example: new ApiError('gone', 'Los cambios se conservan desde el 120: lee las listas de nuevo y sigue desde 4502'),
   },
   {
     component: 'DemasiadoGrande',

@@ -34,21 +34,28 @@ export interface DocumentOptions {
 /** Generates the document. */
 export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions = {}): Json {
   const schemas: Json = { Error: ERROR_SCHEMA };
-  const responses: Json = failureComponents();
+  const responses: Json = {
+    ...failureComponents(),
+    SinCambios: {
+      description: 'Nada ha cambiado desde la respuesta con esa etiqueta.',
+      headers: headers('X-Request-Id', 'ETag'),
+    },
+  };
   const v1: Record<string, Json> = {};
   const v0: Record<string, Json> = {};
 
   for (const operation of operations) {
-    const { alias, routes, title, description, write } = operation;
+    const { alias, routes, title, description, write, lasts, gone = false } = operation;
     const component = capitalised(alias);
     const { schema: input, takesId } = describe(operation.input, 'input', schemas);
     schemas[`${component}Parametros`] = input;
     schemas[`${component}Datos`] = describe(operation.output, 'output', schemas).schema;
     const example = REQUESTS[operation.path]?.(exampleId) ?? exampleIn(input);
-    responses[component] = success(`${component}Datos`, write);
+    responses[component] = success(`${component}Datos`, { write, lasts });
     const answers = (withBody: boolean) => ({
       200: { $ref: `#/components/responses/${component}` },
-      ...failuresOf({ body: withBody, write, id: takesId }),
+      ...(lasts && !withBody && { 304: { $ref: '#/components/responses/SinCambios' } }),
+      ...failuresOf({ body: withBody, write, id: takesId, gone }),
     });
 
     for (const [index, route] of routes.entries()) {
@@ -60,7 +67,11 @@ export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions 
           ...names(operation, index),
           tags: [tagOf(operation.area).name],
           description: `${description}\n\nPermiso \`${operation.scope}\`. Alias v0: \`POST /${alias}\`. Herramienta del conector: \`${operation.tool}\`.`,
-          parameters: [...parameters(route, input), write ? IDEMPOTENCY_KEY : MAX_LAG],
+          parameters: [
+            ...parameters(route, input),
+            write ? IDEMPOTENCY_KEY : MAX_LAG,
+            ...(lasts ? [IF_NONE_MATCH] : []),
+          ],
           ...(withBody && {
             requestBody: body(
               ...besidePath(route, input, `${component}Parametros`, schemas),
@@ -139,6 +150,7 @@ function names({ alias, title, routes }: Operation, index: number) {
 // Parameters and bodies
 
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' };
+const IF_NONE_MATCH = { $ref: '#/components/parameters/IfNoneMatch' };
 const MAX_LAG = { $ref: '#/components/parameters/MaxLag' };
 
 /** The parameters of the path and, without a body, of the query. There every value is text, so ids are strings. */
@@ -155,6 +167,8 @@ function parameters(route: Route, input: Schema): Json[] {
       in: inPath ? 'path' : 'query',
       required,
       description,
+      // A list is one text with commas.
+      ...(type === 'array' && !inPath && { style: 'form', explode: false }),
       schema: { type: Array.isArray(type) ? 'string' : type, ...schema },
       ...(Array.isArray(examples) && (required ? { example: examples[0] } : notSent(examples[0]))),
     };
@@ -191,11 +205,11 @@ function besidePath(route: Route, input: Schema, name: string, named: Json): [na
   return [own, schema];
 }
 
-const success = (dataComponent: string, write: boolean) => ({
+const success = (dataComponent: string, { write, lasts }: { write: boolean; lasts: boolean }) => ({
   description: 'Respuesta correcta.',
   headers: {
     ...headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'X-Ignored-Parameters'),
-    ...headers(write ? 'Idempotent-Replayed' : 'X-Lag'),
+    ...headers(write ? 'Idempotent-Replayed' : 'X-Lag', ...(lasts ? (['ETag'] as const) : [])),
   },
   content: {
     'application/json': {

@@ -31,6 +31,10 @@ export interface OperationMeta {
   destructive: boolean;
   /** The text parameter that REST also takes as a body of its own, `application/x-ndjson`. */
   lines?: string | undefined;
+  /** A read whose answer has an entity tag, with which an unchanged one is 304. JRN-04 */
+  lasts: boolean;
+  /** What it asks for may no longer be kept: 410. */
+  gone?: boolean | undefined;
   /** A creation that answers the record there is, with the header `X-Existing: true`, where its natural key is known. W-03 */
   existing: boolean;
   input: z.ZodObject;
@@ -44,7 +48,7 @@ type TextProcedure =
   | TRPCMutationProcedure<{ input: unknown; output: JsonText; meta: unknown }>;
 
 interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
-  extends Omit<OperationMeta, 'input' | 'output' | 'procedure' | 'oauthWrite' | 'destructive' | 'existing'>,
+  extends Omit<OperationMeta, 'input' | 'output' | 'procedure' | 'oauthWrite' | 'destructive' | 'existing' | 'lasts'>,
     Omit<InputSpec, 'input'>,
     Executed<z.output<z.ZodObject<Shape>>> {
   oauthWrite?: boolean;
@@ -105,7 +109,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
   spec: OperationSpec<Shape, Output>,
 ): Procedure {
   const { title, description, rest, alias, scope, output } = spec;
-  const { oauthWrite = false, destructive = false, existing = false, lines } = spec;
+  const { oauthWrite = false, destructive = false, existing = false, lines, gone } = spec;
   const input = inputSchema(spec.input);
   const execution = executionOf(spec, input);
   const sealed = sealer(output);
@@ -146,6 +150,8 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>
     oauthWrite,
     destructive,
     existing,
+    lasts: execution.lasts,
+    gone,
     lines,
     input,
     output,

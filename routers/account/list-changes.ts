@@ -67,6 +67,7 @@ export const listChanges = operation({
   alias: 'consultarCambios',
   scope: 'svc.read',
   lasts: false,
+  gone: true,
   input: {
     desde: z.int().min(0).default(0).describe('Último número conocido; 0 es el principio'),
     tipos: z.array(z.enum(NAMES)).max(50).optional().describe('Solo estas colecciones'),

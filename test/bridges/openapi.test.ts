@@ -139,6 +139,19 @@ describe('the document', () => {
     }
   });
 
+  test('[JRN-04] gives every GET whose answer has a tag what is asked with it, and the 304', () => {
+    for (const { path, lasts, routes } of operations) {
+      for (const route of routes) {
+        const { parameters, responses } = find(route.method, `/api/v1${route.path}`);
+        const tag = { $ref: '#/components/parameters/IfNoneMatch' };
+        if (lasts) expect(parameters, path).toContainEqual(tag);
+        else expect(parameters, path).not.toContainEqual(tag);
+        expect('304' in responses, path).toBe(lasts);
+        expect('410' in responses, path).toBe(path === 'changes.list');
+      }
+    }
+  });
+
   test('gives every read the lag it may have, and no write', () => {
     for (const { alias, write, routes } of operations) {
       const { parameters } = find('POST', `/${alias}`);

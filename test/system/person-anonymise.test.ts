@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
 import type { PersonKind } from '../../lifecycle/anonymise.ts';
 import { DERIVED } from '../../platform/derived.ts';
+import { isRecordTable, OWNERS } from '../../platform/journal.ts';
 import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../helpers/examples.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
@@ -69,7 +70,7 @@ const ID: Record<PersonKind, number> = { employee: 1501, contact: 2601, client: 
 // Codes, keys, hashes, numbers and columns without free text.
 const NO_TEXT =
   /^(code|key|slug|number|request_hash|search|prices|.*_key|subtype|day_type|shift_mode|entry_method|exit_method|time_zone)$/;
-const NO_TABLE = ['accounts', 'audit_records', 'oauth_tokens', 'document_counters'];
+const NO_TABLE = ['accounts', 'audit_records', 'journals', 'journal_entries', 'oauth_tokens', 'document_counters'];
 
 /** Puts a mention into one row of every text column of the company. Returns the columns. */
 async function mentionEverywhere(accountId: number, mention: string): Promise<string[]> {
@@ -123,8 +124,8 @@ async function tracesOf({ first, last, email, phone, taxId }: Somebody): Promise
 async function figuresOf(company: Company): Promise<Record<string, number[]>> {
   const figures: Record<string, number[]> = {};
   for (const operation of operations) {
-    // The account's remaining calls decrease with each call.
-    if (operation.write || operation.alias === 'obtenerCuenta') continue;
+    // The account's remaining calls decrease with each call; the journal has what is anonymised.
+    if (operation.write || ['obtenerCuenta', 'consultarCambios'].includes(operation.alias)) continue;
     const { busqueda, email, movil, cif, ...input } = structuredClone(examples[operation.path] ?? {});
     const { status, body } = await company.alias(operation.alias, input);
     expect([operation.alias, status]).toEqual([operation.alias, 200]);
@@ -201,6 +202,22 @@ describe.each(Object.entries(PEOPLE) as [PersonKind, Somebody][])('%s', (kind, p
     expect(changed).toContain('idempotency_records.*');
     expect(done.attachments).toEqual(
       kind === 'client' || kind === 'contact' ? [expect.objectContaining({ id: 3501 })] : [],
+    );
+
+    // JRN-01: the records that show something else now; lines by their documents, and nothing of what is no record.
+    const { rows: journalled } = await database.admin.query<{ record_table: string }>(
+      `select distinct record_table from journal_entries where account_id = $1 and operation = 'person anonymise'`,
+      [company.id],
+    );
+    const tables = new Set(journalled.map(({ record_table }) => record_table));
+    const written = new Set(done.changes.map(({ table }: Record<string, string>) => table));
+    expect(tables).toEqual(
+      new Set(
+        [...written].flatMap(
+          (table) =>
+            OWNERS[String(table)]?.map((owner) => owner.table) ?? (isRecordTable(String(table)) ? [table] : []),
+        ),
+      ),
     );
 
     expect(await tracesOf(known)).toEqual([]);

@@ -7,6 +7,7 @@ import type { CallContext, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
 import { bodyText } from '../platform/json-input.ts';
 import { jsonObject } from '../platform/json-text.ts';
+import { KeptText } from '../platform/kept-answers.ts';
 import { admit } from '../routers/shared/calls/admission.ts';
 import { NOT_MODIFIED } from '../routers/shared/calls/execution.ts';
 import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
@@ -67,7 +68,10 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
         if (call.headers.ETag) mayBeKept(reply);
         if (data === NOT_MODIFIED) return reply.code(304).send();
-        return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
+        reply.type('application/json; charset=utf-8');
+        if (!(data instanceof KeptText)) return reply.send(jsonObject(success(data)).text);
+        data.body ??= Buffer.from(jsonObject(success(data)).text);
+        return reply.send(data.body);
       },
     });
   };

@@ -5,6 +5,7 @@ import type { QueryResult } from 'kysely';
 import { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Late } from './database.ts';
+import { JsonText } from './json-text.ts';
 
 /** What a company's answers stand on: its journal's epoch and newest change. */
 const STATE = `select j.epoch || ' ' || j.n || ' ' || coalesce((
@@ -21,12 +22,23 @@ export async function stateOf(late: Late, accountId: number): Promise<string | u
   return typeof row === 'object' && row !== null && 'state' in row ? String(row.state) : undefined;
 }
 
+/** A kept answer, with the body that REST sends of it once it has been given again: to encode it takes longer than to find it. */
+export class KeptText extends JsonText {
+  body: Buffer | undefined;
+}
+
 interface Kept {
   accountId: number;
   state: string;
-  text: string;
+  answer: KeptText;
   /** Whether it was found unchanged when it was last asked for: then the next call looks before it reads anew. */
   lasting: boolean;
+}
+
+/** What one company has, by keys: the one that was asked for longest ago first. */
+interface CompanyShare {
+  bytes: number;
+  keys: Set<string>;
 }
 
 /** One company has no more than this part of the space. */
@@ -39,7 +51,7 @@ const OVERHEAD = 200;
 export class KeptAnswers {
   readonly #answers: LRUCache<string, Kept> | undefined;
   readonly #share: number;
-  readonly #bytes = new Map<number, number>();
+  readonly #companies = new Map<number, CompanyShare>();
   readonly #build: string;
 
   /** `bytes`: how much it may keep; 0 keeps nothing. `build`: processes that answer alike have the same. */
@@ -50,7 +62,7 @@ export class KeptAnswers {
     this.#answers = new LRUCache({
       maxSize: bytes,
       sizeCalculation: sizeOf,
-      dispose: (kept, key) => this.#count(kept.accountId, -sizeOf(kept, key)),
+      dispose: (kept, key) => this.#forget(kept, key),
     });
   }
 
@@ -60,22 +72,31 @@ export class KeptAnswers {
   }
 
   /** The answer that is kept of this state. */
-  find(key: string, state: string): string | undefined {
+  find(key: string, state: string): KeptText | undefined {
     const kept = this.#answers?.get(key);
     if (!kept) return undefined;
     kept.lasting = kept.state === state;
-    return kept.lasting ? kept.text : undefined;
+    const keys = this.#companies.get(kept.accountId)?.keys;
+    if (keys?.delete(key)) keys.add(key);
+    return kept.lasting ? kept.answer : undefined;
   }
 
-  /** Keeps an answer, unless the company would have more than its share. */
+  /** Keeps an answer; those of the company that were asked for longest ago go, where it has its share. */
   keep(key: string, accountId: number, state: string, text: string): void {
     if (!this.#answers || key.length > LONGEST_KEY) return;
-    const before = this.#answers.peek(key);
-    const kept = { accountId, state, text, lasting: before?.state === state };
+    const answer = new KeptText(text);
+    const kept = { accountId, state, answer, lasting: this.#answers.peek(key)?.state === state };
     this.#answers.delete(key);
     const size = sizeOf(kept, key);
-    if ((this.#bytes.get(accountId) ?? 0) + size > this.#share) return;
-    this.#count(accountId, size);
+    if (size > this.#share) return;
+    const of = this.#companies.get(accountId) ?? { bytes: 0, keys: new Set() };
+    for (const oldest of of.keys) {
+      if (of.bytes + size <= this.#share) break;
+      this.#answers.delete(oldest);
+    }
+    of.bytes += size;
+    of.keys.add(key);
+    this.#companies.set(accountId, of);
     this.#answers.set(key, kept);
   }
 
@@ -86,15 +107,17 @@ export class KeptAnswers {
 
   /** How much of a company's answers is kept, in bytes. */
   bytesOf(accountId: number): number {
-    return this.#bytes.get(accountId) ?? 0;
+    return this.#companies.get(accountId)?.bytes ?? 0;
   }
 
-  #count(accountId: number, bytes: number): void {
-    const sum = (this.#bytes.get(accountId) ?? 0) + bytes;
-    if (sum > 0) this.#bytes.set(accountId, sum);
-    else this.#bytes.delete(accountId);
+  #forget(kept: Kept, key: string): void {
+    const of = this.#companies.get(kept.accountId);
+    if (!of?.keys.delete(key)) return;
+    of.bytes -= sizeOf(kept, key);
+    if (of.keys.size === 0) this.#companies.delete(kept.accountId);
   }
 }
 
-/** In memory, text outside Latin-1 takes two bytes a character; most has some. */
-const sizeOf = ({ text, state }: Kept, key: string) => 2 * (text.length + state.length + key.length) + OVERHEAD;
+/** In memory, text outside Latin-1 takes two bytes a character; most has some. The body takes one more. */
+const sizeOf = ({ answer, state }: Kept, key: string) =>
+  3 * answer.text.length + 2 * (state.length + key.length) + OVERHEAD;

@@ -153,11 +153,11 @@ export async function execute<Input, Result extends Outcome>(
   /** What the caller has already, or another call got, of the company as it is now. JRN-04 */
   function unchanged(key: string, found: string): JsonText | undefined {
     const tag = service.answers.tagOf(key, found);
-    const text = service.answers.find(key, found);
+    const kept = service.answers.find(key, found);
     const same = ctx.ifNoneMatch !== undefined && matches(ctx.ifNoneMatch, tag);
-    if (!same && text === undefined) return undefined;
+    if (!same && !kept) return undefined;
     if (ctx.ifNoneMatch !== undefined) ctx.headers.ETag = tag;
-    return same ? NOT_MODIFIED : new JsonText(text ?? '');
+    return same ? NOT_MODIFIED : kept;
   }
 
   /** The answer of the call that has claimed the key; undefined when it is gone. */

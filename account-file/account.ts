@@ -5,8 +5,9 @@ import { blankableText, optional, refText, requiredText, wholeNumber } from './f
 import { isTimeZone } from './local-times.ts';
 import { rows } from './statements.ts';
 
-/** The version of the format that this service reads and writes. */
-const FORMAT = 1;
+/** The versions of the format that this service reads: what 2 adds may be left out. It writes the newest. */
+const FORMATS = [1, 2] as const;
+const NEWEST = 2;
 
 export const ACCOUNT = 'cuenta';
 
@@ -14,7 +15,7 @@ export const accountSchema = z.strictObject({
   coleccion: z.literal(ACCOUNT),
   ref: refText().refine((ref) => !ref.startsWith('@'), 'no puede empezar por @'),
   id: z.int().min(1).nullish(),
-  formato: z.literal(FORMAT).nullish(),
+  formato: z.literal(FORMATS).nullish(),
   nombre: requiredText(),
   cif: blankableText(),
   zona_horaria: z
@@ -30,6 +31,8 @@ export const accountSchema = z.strictObject({
   cuota_por_minuto: optional(wholeNumber(1)),
   emision_automatica: optional(z.boolean()),
 });
+/** What records that come without the company still say of their file. */
+export const formatSchema = z.object({ formato: accountSchema.shape.formato });
 export type AccountRecord = z.output<typeof accountSchema>;
 
 interface AccountRow {
@@ -90,7 +93,7 @@ export const accountRecord = (row: AccountRow) => ({
   coleccion: ACCOUNT,
   ref: row.ref ?? ACCOUNT,
   id: null,
-  formato: FORMAT,
+  formato: NEWEST,
   nombre: row.name,
   cif: row.tax_id,
   zona_horaria: row.time_zone,

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
 import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
-import { ACCOUNT, accountSchema, readAccount, writeAccount } from './account.ts';
+import { ACCOUNT, accountSchema, formatSchema, readAccount, writeAccount } from './account.ts';
 import type { Collection, FileRecord, InnerRecord } from './collection.ts';
 import { settle } from './consequences.ts';
 import { COLLECTIONS } from './format.ts';
@@ -56,6 +56,17 @@ export interface ImportedRecords {
   /** What is new or changed, and what changed by it. */
   changes: Changes;
 }
+
+/** By the table of invoices: where their lines name delivery notes. */
+const INVOICED: Readonly<Record<string, { lines: string; parent: string; note: string; notes: string }>> = {
+  invoices: { lines: 'invoice_lines', parent: 'invoice_id', note: 'delivery_note_id', notes: 'delivery_notes' },
+  purchase_invoices: {
+    lines: 'purchase_invoice_lines',
+    parent: 'purchase_invoice_id',
+    note: 'purchase_delivery_note_id',
+    notes: 'purchase_delivery_notes',
+  },
+};
 
 const BATCH_RECORDS = 1000;
 const BATCH_CHARACTERS = 4_000_000;
@@ -201,6 +212,7 @@ class Import {
       ref: typeof raw.ref === 'string' ? raw.ref.trim() : '',
     };
     if (this.#limits?.refused.has(position.coleccion)) {
+      if (raw.coleccion === ACCOUNT) this.#valid(formatSchema, raw, position);
       return this.#problems.add(position, 'coleccion', 'no se admite aquí: es de la importación del operador');
     }
     if (!this.#limits && this.#result.records === 1 && raw.coleccion !== ACCOUNT) {
@@ -329,9 +341,27 @@ class Import {
       for (const owners of await ownersOf(this.#db, this.#accountId, collection.table, ids)) {
         this.#changes.addIn(owners.table, 'modify', owners.ids);
       }
+      await this.#addNotes(collection.table, ids);
     }
     if (this.#limits) this.#keep(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
+  }
+
+  /** Delivery notes are invoiced by the invoices whose lines name them. */
+  async #addNotes(table: string, ids: readonly number[]): Promise<void> {
+    const invoiced = INVOICED[table];
+    if (!invoiced) return;
+    const { lines, parent, note, notes } = invoiced;
+    const found = await rows<{ id: number }>(
+      this.#db,
+      `select distinct ${note} as id from ${lines} where account_id = $1 and ${parent} = any($2) and ${note} is not null`,
+      [this.#accountId, ids],
+    );
+    this.#changes.addIn(
+      notes,
+      'modify',
+      found.map(({ id }) => id),
+    );
   }
 
   /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */

@@ -76,6 +76,16 @@ export async function updateRows(
   return changed.map(({ id }) => id);
 }
 
+/** Marks rows as changed of which only the inner records were. */
+export async function touchRows(db: Db, accountId: number, table: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await rows(
+    db,
+    `update ${table} set version = version + 1, updated_at = now() where account_id = $1 and id = any($2::bigint[])`,
+    [accountId, ids],
+  );
+}
+
 /** Deletes rows by id. */
 export async function deleteRows(db: Db, accountId: number, table: string, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;

@@ -22,7 +22,15 @@ import {
 } from './matching.ts';
 import { type NamedIds, Names, type Naming } from './names.ts';
 import type { Problems } from './problems.ts';
-import { assignIds, deleteRows, FIRST_ASSIGNED, insertRows, renumberOthers, updateRows } from './row-statements.ts';
+import {
+  assignIds,
+  deleteRows,
+  FIRST_ASSIGNED,
+  insertRows,
+  renumberOthers,
+  touchRows,
+  updateRows,
+} from './row-statements.ts';
 import { rows } from './statements.ts';
 
 /** What a batch wrote. */
@@ -157,7 +165,8 @@ export class Writer {
     const day = entered ? { column: entered, day: today.toString() } : undefined;
     await refusedAs('', () => insertRows(this.#db, this.#accountId, definition, newRows, day));
     const old = prepared.filter(({ isNew }) => !isNew).map(({ row }) => row);
-    note(await refusedAs('', () => updateRows(this.#db, this.#accountId, definition, old, times.zone)));
+    const updated = await refusedAs('', () => updateRows(this.#db, this.#accountId, definition, old, times.zone));
+    note(updated);
     for (const [name, inner] of Object.entries(children)) {
       note(await refusedAs(name, () => this.#writeChildren(name, inner, prepared, named, times)));
     }
@@ -167,6 +176,7 @@ export class Writer {
       note(await refusedAs('', () => alsoWrite(this.#db, this.#accountId, written)));
     }
     for (const { row } of created) changed.delete(row.id);
+    await touchRows(this.#db, this.#accountId, table, [...changed.difference(new Set(updated))]);
     if (key) await this.readCodes();
     return {
       created: new Set(created.map(({ row }) => row.id)),

@@ -9,7 +9,7 @@ import { growth } from './growth.ts';
 import { Loader } from './load/loader.ts';
 import { manyCompanies } from './many.ts';
 import { inTurns, type Turns } from './measure.ts';
-import { comparedOperations, type Measured, ownOperations, smallRequests } from './operations.ts';
+import { comparedOperations, type Measured, ownOperations, smallRequests, unchangedPages } from './operations.ts';
 import { PROBES, probe } from './probes/index.ts';
 import { startFloor, startProduct } from './processes.ts';
 import { type Comparison, load, machine, type Outcome, outcomeOf, version, writeResults } from './report.ts';
@@ -64,9 +64,12 @@ async function run(cluster: Cluster): Promise<void> {
   await using floor = await startFloor(floorData.url);
   await using loader = new Loader();
   const bench = { loader, postgresPid: cluster.pid };
-  const world = { scale, product, floor, headers };
+  await using cold = await startProduct(productData.url, [], { CACHE_MB: '0' });
+  const world = { scale, product, cold, floor, headers };
 
-  const operations = [...(await comparedOperations(world)), ...ownOperations(world)];
+  const compared = await comparedOperations(world);
+  // Last: writes end what another one found unchanged.
+  const operations = [...compared, ...ownOperations(world), ...(await unchangedPages(world, compared))];
   const unknown = only?.filter((id) => ![...PROBES, ...operations.map((operation) => operation.id)].includes(id)) ?? [];
   if (unknown.length > 0) throw new Error(`--only: there is no ${unknown.join(', ')}`);
   const outcomes: Outcome[] = [];
@@ -82,8 +85,8 @@ async function run(cluster: Cluster): Promise<void> {
   );
   const page = outcomes.find(({ id }) => id === 'a')?.sides[0];
   console.log(`${table(outcomes)}\n\n${sentences(outcomes, probes, page?.serverMs).join('\n')}`);
-  const compared: Comparison = { scale, turns, load: { before, after: load() }, outcomes, probes };
-  const file = writeResults(options.results, cluster, compared);
+  const found: Comparison = { scale, turns, load: { before, after: load() }, outcomes, probes };
+  const file = writeResults(options.results, cluster, found);
   tell(`\nLoad ${before} before, ${load()} after; written to ${file}`);
 
   async function measure(operation: Measured): Promise<Outcome> {

@@ -18,7 +18,10 @@ export interface Measured {
 
 export interface World {
   scale: number;
+  /** As it is started: it keeps answers. */
   product: Server;
+  /** The same without kept answers; default `product`. */
+  cold?: Server;
   headers: Headers;
   floor?: Server | undefined;
 }
@@ -39,10 +42,10 @@ const get =
 
 /** a to f: requests that the floor also serves. Throws if the two sides answer different numbers of rows. */
 export async function comparedOperations(world: World): Promise<Measured[]> {
-  const { product, floor, headers, scale } = world;
+  const { product, cold = product, floor, headers, scale } = world;
   const [mine, its] = [get(headers), get(FLOOR_HEADERS)];
   const sides = (request: RequestSpec, plain: RequestSpec, maintained?: RequestSpec): Side[] => [
-    { name: 'product', server: product, request },
+    { name: 'product', server: request.method === 'GET' ? cold : product, request },
     ...(floor ? [{ name: 'floor', server: floor, request: plain }] : []),
     ...(floor && maintained ? [{ name: 'floor, maintained', server: floor, request: maintained }] : []),
   ];
@@ -138,8 +141,55 @@ export async function comparedOperations(world: World): Promise<Measured[]> {
   ];
 }
 
+/**
+ * The pages of a, c and d where nothing has changed since they were read (beside the floor), and where a write of the company comes before
+ * each (beside the service without kept answers); and a caller who asks whether anything has changed. JRN-04
+ */
+export async function unchangedPages(world: World, compared: readonly Measured[]): Promise<Measured[]> {
+  const { product, cold = product, headers, scale } = world;
+  const { funnels } = await productIds(product, headers);
+  const write: RequestSpec = {
+    method: 'POST',
+    path: '/api/v1/crm/opportunities',
+    headers,
+    body: { kind: 'opportunity', funnels, leads: sizesAt(scale).contacts },
+  };
+  const least: Record<string, number> = { a: 4, c: 5, d: 40 };
+  const pages = compared.flatMap(({ id, title, sides: [mine, floor] }): Measured[] => {
+    const target = least[id];
+    if (target === undefined || !mine || !floor) return [];
+    const { request } = mine;
+    const written = { ...request, before: write };
+    return [
+      {
+        id: `${id}-unchanged`,
+        title: `${title}, unchanged`,
+        sides: [{ name: 'product', server: product, request }, floor],
+        target: { least: target, outstanding: target },
+      },
+      {
+        id: `${id}-written`,
+        title: `${title}, each after a write`,
+        sides: [
+          { name: 'product', server: product, request: written },
+          { name: 'keeps no answers', server: cold, request: written },
+        ],
+      },
+    ];
+  });
+  const path = '/api/v1/products';
+  const response = await fetch(product.origin + path, { headers });
+  await response.text();
+  const tagged = { ...headers, 'if-none-match': response.headers.get('etag') ?? '' };
+  const poll: RequestSpec = { method: 'GET', path, headers: tagged, expected: 304 };
+  return [
+    ...pages,
+    { id: 'poll', title: 'GET /products, 304', sides: [{ name: 'product', server: product, request: poll }] },
+  ];
+}
+
 /** Requests without counterpart in the floor; other interfaces are compared with REST. */
-export function ownOperations({ product, headers }: World): Measured[] {
+export function ownOperations({ product: keeping, cold: product = keeping, headers }: World): Measured[] {
   const mine = get(headers);
   const alone = (id: string, title: string, path: string, query: string): Measured => ({
     id,

@@ -27,11 +27,16 @@ export interface Server extends AsyncDisposable {
 }
 
 /** Starts the product. `flags` are flags of Node, such as `--cpu-prof`. */
-export const startProduct = (databaseUrl: string, flags: readonly string[] = []): Promise<Server> =>
+export const startProduct = (
+  databaseUrl: string,
+  flags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Server> =>
   start([...flags, join(ROOT, 'server/main.js'), 'serve'], '/health/live', {
     ...PRODUCTION,
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
+    ...settings,
   });
 
 /** Starts the floor. */

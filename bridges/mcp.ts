@@ -53,6 +53,8 @@ const INSTRUCTIONS =
   'Los identificadores son textos opacos: se copian tal cual de la respuesta de otra herramienta, nunca se inventan. ' +
   'Las fechas son AAAA-MM-DD, y los periodos incluyen su último día. ' +
   'Las listas van por páginas (pagina, por_pagina: 500 como máximo) y dicen cuántos registros hay en total. ' +
+  'El cursor que da una página pide la siguiente, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta. ' +
+  'En una lista, un identificador deja solo lo suyo, y modificado_desde (AAAA-MM-DD o un instante con zona) lo creado o cambiado desde entonces. ' +
   'clave_idempotencia es un texto propio: repetir una escritura con la misma da la primera respuesta, sin escribir otra vez.';
 
 /** Adds the connector. Requests refused before they reach the SDK get a JSON-RPC error with the HTTP status of ENV-04. */

@@ -50,7 +50,9 @@ Gestión de empresa: ventas, compras, catálogo, CRM, proyectos, tesorería y co
 
 **Importes.** Sin IVA, salvo que el campo diga otra cosa.
 
-**Páginas.** \`pagina\` (desde 1) y \`por_pagina\`; por encima del máximo se usa el máximo. Una página posterior a la última llega vacía, con los totales verdaderos. Una respuesta tiene como mucho 8 MB; la que sería más larga es un 400 que dice qué pedir más corto.
+**Páginas.** \`pagina\` (desde 1) y \`por_pagina\`; por encima del máximo se usa el máximo. El \`cursor\` que da una página, o \`null\` la última, pide la siguiente en vez de \`pagina\`: lo que entra o sale entretanto ni se repite ni se salta; vale en la misma lista, también con otros filtros, que se aplican sin más. Una página posterior a la última llega vacía, con los totales verdaderos. Una respuesta tiene como mucho 8 MB; la que sería más larga es un 400 que dice qué pedir más corto.
+
+**Cambios.** \`modificado_desde\` (\`AAAA-MM-DD\`, que empieza en la zona de la empresa, o un instante como \`2026-01-31T08:00:00Z\`) deja en una lista los registros creados o cambiados desde entonces: un documento también si se ha facturado, convertido, rectificado, cobrado o pagado, y un artículo si ha cambiado su stock; lo que se calcula de otros registros, como las cifras de un proyecto, no cuenta. Lo que se anota en ese momento puede llegar algo después: conviene repetir los últimos minutos. Lo eliminado no está en las listas.
 
 **Cuota.** Llamadas por minuto de la empresa, por cualquier puerta: \`RateLimit\` y \`RateLimit-Policy\` dicen cuántas quedan; agotada, 429 con \`Retry-After\`.
 

@@ -1,6 +1,6 @@
 // REST v1 and its v0 aliases: routes from the table of operations. Texts of path, query and body are converted to the types of the
 // schema, and answers are wrapped in the envelope (ENV-*). The operation itself validates the input.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
 import type { CallContext, Service } from '../platform/context.ts';
@@ -8,6 +8,7 @@ import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
 import { bodyText } from '../platform/json-input.ts';
 import { jsonObject } from '../platform/json-text.ts';
 import { admit } from '../routers/shared/calls/admission.ts';
+import { NOT_MODIFIED } from '../routers/shared/calls/execution.ts';
 import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
 import { idMarks } from '../routers/shared/id.ts';
 import { success } from './envelope.ts';
@@ -27,6 +28,9 @@ type Input = Record<string, unknown>;
 /** The content type of a body that is one text parameter, and its maximum size in bytes. FAIR-03 */
 export const LINES_TYPE = 'application/x-ndjson';
 const LINES_LIMIT = 5 * 1024 ** 2;
+
+/** The headers of a request that its answer depends on. RFC 9110, section 12.5.5 */
+const DEPENDS_ON = ['X-API-KEY', 'X-API-SECRET', 'X-Max-Lag'];
 
 /** Adds `/api/v1/...` and `POST /<alias>` for every operation. */
 export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<void> {
@@ -58,7 +62,11 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         const input = collect(operation, request, parameters, call);
         const unknown = unknownKeys(operation.input, input);
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown));
+        const tags = door === 'v1' && !operation.write;
+        if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
+        if (call.headers.ETag) mayBeKept(reply);
+        if (data === NOT_MODIFIED) return reply.code(304).send();
         return reply.type('application/json; charset=utf-8').send(jsonObject(success(data)).text);
       },
     });
@@ -103,6 +111,12 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
       handler: () => {},
     });
   }
+}
+
+/** Says that the caller may keep an answer, and has to ask with its tag whether that is still so. RFC 9111, section 4.3 */
+export function mayBeKept(reply: FastifyReply): void {
+  const vary = [reply.getHeader('Vary') ?? [], ...DEPENDS_ON].flat().join(', ');
+  reply.headers({ 'Cache-Control': 'private, no-cache', Vary: vary });
 }
 
 /** The context of a request, for every door. The credentials come from the headers of AUTH-01. */

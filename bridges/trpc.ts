@@ -10,10 +10,11 @@ import { bodyText, checkJson } from '../platform/json-input.ts';
 import type { JsonText } from '../platform/json-text.ts';
 import { oneByOne } from '../platform/turns.ts';
 import { appRouter } from '../routers/index.ts';
+import { NOT_MODIFIED } from '../routers/shared/calls/execution.ts';
 import { Answers } from './answers.ts';
 import { knownError } from './envelope.ts';
 import { type Operation, operations, shownAnswer } from './operations.ts';
-import { callContext, checkAddress } from './rest.ts';
+import { callContext, checkAddress, mayBeKept } from './rest.ts';
 
 const MAX_BATCH = 50;
 const byPath = new Map(operations.map((operation) => [operation.path, operation]));
@@ -26,6 +27,8 @@ class Batch {
   readonly calls: readonly CallContext[];
   /** The answers, for which the body has placeholders. */
   readonly answers = new Answers();
+  /** Of a single read: the caller has its answer already. JRN-04 */
+  notModified = false;
   readonly #nextOne = oneByOne();
   readonly #request: FastifyRequest;
 
@@ -46,6 +49,7 @@ class Batch {
       let status = 200;
       try {
         const answer = await operation.procedure({ ...options, ctx: call });
+        this.notModified = answer === NOT_MODIFIED;
         return this.answers.value(shownAnswer(operation, answer, call.headers));
       } catch (error) {
         status = asApiError(error).status;
@@ -128,12 +132,18 @@ export function addTrpcRoutes(app: FastifyInstance, service: Service): void {
             checkPositions(paths.length, request.method === 'GET' ? request.query.input : request.body);
           }
           const calls = paths.map((): CallContext => ({ ...call, caller, malformed, headers: {} }));
+          const [single] = calls;
+          if (single && !isBatch(request) && request.method === 'GET') {
+            single.ifNoneMatch = request.headers['if-none-match'] ?? '';
+          }
           const batch = new Batch(request, calls);
           const send = async (response: Response) => {
             // A streamed batch is sent in one piece, because its placeholders must be filled in first.
             response.headers.delete('transfer-encoding');
             reply.code(response.status).headers(Object.fromEntries(response.headers)).headers(answerHeaders(calls));
-            await reply.send(batch.answers.fill(await response.text()));
+            if (single?.headers.ETag) mayBeKept(reply);
+            const text = batch.answers.fill(await response.text());
+            await (batch.notModified ? reply.code(304).removeHeader('content-type').send() : reply.send(text));
           };
           const answer = () =>
             fastifyRequestHandler({

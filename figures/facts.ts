@@ -14,7 +14,7 @@ export interface Facts {
   range?: DateRange;
   /** An extra condition on document lines, alias `l`. */
   lines?: RawBuilder<unknown>;
-  /** A query of closed time entries, with the `project_id` that they count for. */
+  /** A query of closed time entries, with their `id` and the `project_id` that they count for. */
   entries: RawBuilder<unknown>;
   /** Extra rows of `project_id` and `day` without amounts, so that each of these projects has at least one fact. */
   always?: RawBuilder<unknown> | undefined;
@@ -23,14 +23,14 @@ export interface Facts {
 /**
  * CTEs of a statement. The last is `facts`: `project_id`, `day`, `sales`, `purchases`, `seconds`, `staff` and `machines`; amounts
  * that a row does not have are null. `staff` and `machines` are the hourly cost times seconds, so 3,600 times the cost. Invoice
- * lines from a delivery note are left out: the note counts. `worked` has each entry with its `day`, `machine_id` and `seconds`.
+ * lines from a delivery note are left out: the note counts. `worked` has each entry with its `id`, `day`, `machine_id` and `seconds`.
  * PRJ-01, PRJ-02
  */
 export function economicFacts({ accountId, timeZone, range = {}, lines, entries, always }: Facts): RawBuilder<unknown> {
   return sql`
     entry as (${entries}),
     worked as (
-      select project_id, employee_id, machine_id, (entry_at at time zone ${timeZone})::date as day,
+      select id, project_id, employee_id, machine_id, (entry_at at time zone ${timeZone})::date as day,
         ${WORKED_SECONDS} as seconds
       from entry),
     per_day as (
@@ -60,7 +60,7 @@ export function economicFacts({ accountId, timeZone, range = {}, lines, entries,
  * the entry, alias `t`. PRJ-01
  */
 export const companyEntries = (accountId: number, only: RawBuilder<unknown> = sql``): RawBuilder<unknown> => sql`
-  select coalesce(t.project_id, k.project_id) as project_id, t.employee_id, t.machine_id, t.entry_at, t.exit_at,
+  select t.id, coalesce(t.project_id, k.project_id) as project_id, t.employee_id, t.machine_id, t.entry_at, t.exit_at,
     t.break_minutes
   from time_entries t left join tasks k on k.account_id = ${accountId} and k.id = t.task_id
   where t.account_id = ${accountId} and t.exit_at is not null ${only}`;

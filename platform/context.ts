@@ -3,12 +3,14 @@ import type { Logger } from 'pino';
 import type { AnonymousCalls } from './anonymous.ts';
 import type { Author, Door } from './audit.ts';
 import type { Clock } from './clock.ts';
+import type { Cursors } from './cursors.ts';
 import type { Database, Db } from './database.ts';
 import type { ApiError } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 import type { Ids, Kind } from './ids.ts';
 import type { Action, ChangedKind, Changes } from './journal.ts';
 import type { JournalWatch } from './journal-watch.ts';
+import type { KeptAnswers } from './kept-answers.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { Metrics } from './metrics.ts';
 import type { NewIds } from './new-ids.ts';
@@ -28,6 +30,9 @@ export interface Service {
   /** Calls that wait for a company's next change. */
   journal: JournalWatch;
   ids: Ids;
+  /** Answers of reads, given again while nothing has changed. */
+  answers: KeptAnswers;
+  cursors: Cursors;
   keys: Keys;
   /** Limits wrong credentials by network. AUTH-05 */
   guesses: Guesses;
@@ -69,6 +74,8 @@ export interface CallContext {
   malformed?: ApiError | undefined;
   /** The text of `X-Max-Lag`: how many seconds old a read may be. */
   maxLag?: string | undefined;
+  /** Of doors with entity tags: the text of `If-None-Match`, `''` where there is none. JRN-04 */
+  ifNoneMatch?: string | undefined;
   /** Set by a door that admitted the caller before reading the input (ENV-09). */
   principal?: Principal;
   /** The caller, if the door authenticated it before the operation; not yet admitted to the operation. */

@@ -1,13 +1,16 @@
 // Assembles a running service, for the server and the tests.
 import type { Logger } from 'pino';
 import { AnonymousCalls } from './anonymous.ts';
+import { thisBuild } from './build.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Service } from './context.ts';
+import { Cursors } from './cursors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { Guesses } from './guesses.ts';
 import { readyIdKeys } from './id-keys.ts';
 import { Ids } from './ids.ts';
 import { JournalWatch } from './journal-watch.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { KnownBrowsers } from './known-browsers.ts';
 import { NewIds } from './new-ids.ts';
 import { Keys } from './principal.ts';
@@ -39,6 +42,8 @@ export interface ServiceOptions {
   metrics?: boolean;
   idempotencyWaitMs?: number;
   webhooks?: WebhooksOptions | undefined;
+  /** Space for answers of reads, in bytes; default none. JRN-04 */
+  cacheBytes?: number;
 }
 
 /** Opens a service on a migrated database. `close` waits for work in progress. */
@@ -64,6 +69,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       : undefined;
     const readiness = new Readiness(options.database.url, store);
     const { companyQueue } = options.database;
+    const ids = new Ids(secrets);
     const journal = new JournalWatch(database);
     return {
       database,
@@ -72,7 +78,9 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       batches: companyTurns(1, companyQueue),
       replica,
       readiness,
-      ids: new Ids(secrets),
+      ids,
+      cursors: new Cursors(secrets),
+      answers: new KeptAnswers(options.cacheBytes ?? 0, `${await thisBuild()} ${ids.seal(1, 'client', 1)}`),
       keys,
       guesses,
       quota,

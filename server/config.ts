@@ -102,6 +102,12 @@ export const variables = z.object({
       'Whether to use named prepared statements. Set `false` behind a pooler that does not support them (PgBouncer before 1.21 in transaction mode).',
   }),
   STATEMENT_TIMEOUT_MS: whole(100, 3_600_000, 30_000, 'Timeout of a call’s statements in milliseconds (503).'),
+  CACHE_MB: whole(
+    0,
+    4096,
+    32,
+    'How many MB of answers one process keeps, to give them again while nothing of the company has changed; a company has a quarter of them at most. 0: none.',
+  ),
   DATA_DIR: z.string().optional().meta({
     expected: 'a folder',
     standard: '`.albaran` in the project’s folder',
@@ -320,6 +326,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
       totalRegistrationsPerHour: data.OAUTH_REGISTRATIONS_TOTAL_PER_HOUR,
     },
     redisUrl: data.REDIS_URL,
+    cacheBytes: data.CACHE_MB * 1024 ** 2,
     idKeys: data.ID_KEYS,
     renewals: data.RENEWALS === 'off' ? undefined : data.RENEWALS,
     quotaPerMinute: data.QUOTA_PER_MINUTE,

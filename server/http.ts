@@ -60,6 +60,7 @@ const NO_ROUTE = 'none';
 const BODY_LIMIT = 1024 * 1024;
 const EXPOSED_HEADERS = [
   'X-Request-Id',
+  'ETag',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

@@ -250,7 +250,7 @@ export class WebhookSender {
           status,
           milliseconds,
           error: error || null,
-          created_at: now.toString(),
+          ...{ created_at: now.toString(), updated_at: now.toString() },
         })
         .execute();
       return numAffectedRows === 1n;

@@ -108,6 +108,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /^\.movimientoId$/, // settled without an account
     /^\.cambios\[\]\.(id|origen\.nombre)$/, // of the company itself; of who has no name
     /\.proximo_intento$/, // a webhook that has not failed
+    /^\.cursor$/, // the last page of a list
     /\.proveedor\.movil$/,
     /\.proveedores\[\]\.movil$/,
     /\.grupos\[\]\.(subtipo|proyectoId|familiaId|articuloId)$/,
@@ -363,6 +364,39 @@ describe('every paginated list', () => {
     'recurrings.listRenewals',
   ]);
 
+  test('goes on by cursor, and of records answers those that changed since', async () => {
+    // Their rows are computed of many records.
+    const COMPUTED = ['absences.summarise', 'planning.get', 'projects.breakDown', 'recurrings.listRenewals'];
+    for (const operation of lists) {
+      const { input, path } = operation;
+      expect([path, 'cursor' in input.shape, 'por_pagina' in input.shape]).toEqual([path, true, true]);
+      expect([path, 'modificado_desde' in input.shape]).toEqual([path, !COMPUTED.includes(path)]);
+      if (COMPUTED.includes(path)) continue;
+      const { pagina, por_pagina, ...filters } = exampleOf(operation);
+      const ask = async (modificado_desde: string) =>
+        (await reader.alias(operation.alias, { ...filters, modificado_desde })).body;
+      const whole = (await reader.alias(operation.alias, filters)).body;
+      for (const long of ['0001-01-01', '0001-01-01T00:00:00+14:00']) expect(await ask(long), path).toEqual(whole);
+      for (const never of ['9999-12-31', '9999-12-31T23:59:59.999999-12:00']) {
+        const { data } = await ask(never);
+        const rows = Object.values(data).find((value) => Array.isArray(value));
+        expect([path, rows, data.num_paginas]).toEqual([path, [], 0]);
+      }
+      for (const bad of [
+        'ayer',
+        '2026-02-30',
+        '2026-03-01T10:00:00',
+        '2026-03-01 10:00',
+        '0000-01-01',
+        '0000-01-01T00:00:00Z',
+        5,
+      ]) {
+        const { errorCode, data } = await ask(String(bad));
+        expect([path, errorCode, data[0].campo], String(bad)).toEqual([path, 400, 'modificado_desde']);
+      }
+    }
+  });
+
   test.each(lists.map((operation) => [operation.path, operation] as const))(
     '[PAG-01] [PAG-02] %s',
     async (_, operation) => {
@@ -452,6 +486,15 @@ describe('every paginated list', () => {
           pages.push(...rowsOf(page));
         }
         expect(pages, operation.path).toEqual(rowsOf(whole));
+        const walked = [];
+        let cursor: string | null | undefined;
+        for (let pagina = 1; cursor !== null; pagina++) {
+          const page = await ask({ por_pagina, cursor });
+          expect(page, operation.path).toMatchObject({ pagina, por_pagina, num_paginas });
+          walked.push(...rowsOf(page));
+          cursor = page.cursor;
+        }
+        expect(walked, `${operation.path} by cursor`).toEqual(rowsOf(whole));
       }
     }
   });

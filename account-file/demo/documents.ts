@@ -31,6 +31,10 @@ export interface Line {
   proyecto?: string;
   proviene_albaranes?: boolean;
   albaran?: string;
+  albaran_compra?: string;
+  presupuesto?: string;
+  linea_presupuesto?: string;
+  linea_rectificada?: number;
 }
 
 /** A document before it has a number. */
@@ -49,6 +53,8 @@ export interface Payment {
   cents: number;
   /** An expense such as rent, paid from the account for expenses. */
   expense?: boolean;
+  /** The invoice and its due date. */
+  settles: Row;
 }
 
 /** Orders by date; entries of one day keep their order. */
@@ -97,7 +103,7 @@ export function monthly<P extends { ref: string }>(
     const { fecha, party, project } = at(group, 0);
     const shared = group.every((note) => note.project === project) ? project : undefined;
     const lines = group.flatMap(({ numero, project: own, lineas }) =>
-      lineas.map(({ startDate, endDate, ...line }) => {
+      lineas.map(({ startDate, endDate, presupuesto, linea_presupuesto, ...line }) => {
         const proyecto = shared ? undefined : (own?.ref ?? line.proyecto);
         return { ...line, proyecto, proviene_albaranes: true, albaran: numero };
       }),
@@ -147,14 +153,14 @@ export function articleLines(random: Random, articles: readonly Article[], deal:
 export function dueDates({ today, done }: Context, random: Random, fecha: string, cents: number, settled: string) {
   const terms = random.pick(cents < 60_000 ? [[0], [30]] : [[30], [60], [30, 60], [30, 60, 90]]);
   const part = Math.floor(cents / terms.length);
-  const payments: { fecha: string; cents: number }[] = [];
+  const payments: { fecha: string; cents: number; vencimiento: number }[] = [];
   const vencimientos = terms.map((days, index): Row => {
     const due = plus(fecha, days);
     const importe = index === terms.length - 1 ? cents - part * index : part;
     const [late, luck] = [due <= today, random.real()];
     const likely = due < plus(today, -60) ? 0.97 : late ? 0.7 : 0.04;
     const paid = luck < likely ? importe : late && luck < likely + 0.02 ? Math.round(importe * 0.4) : 0;
-    if (paid !== 0) payments.push({ fecha: done(plus(due, random.int(0, 9))), cents: paid });
+    if (paid !== 0) payments.push({ fecha: done(plus(due, random.int(0, 9))), cents: paid, vencimiento: index + 1 });
     return { ref: `v${index + 1}`, fecha: due, importe: euros(importe), [settled]: euros(paid) };
   });
   return { vencimientos, payments };

@@ -15,7 +15,7 @@ import { planTreasury } from './treasury.ts';
 const ORDER = `tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias clientes
   proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto proyectos
   estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes facturas
-  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`;
+  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria liquidaciones`;
 
 const LATE = Temporal.PlainTime.from('23:59');
 
@@ -47,11 +47,11 @@ export function* demoCompany(
     ...sales.rows,
     ...purchases.rows,
     ...planCrm(context, clients),
-    ...planTreasury(context, [...sales.collected, ...purchases.paid], staff.wages),
+    ...planTreasury(context, [...sales.collected, ...purchases.paid], sales.offsets, staff.wages),
     calendario: context.calendario,
     fichajes: timeEntries(context, staff.people, works.projects, works.machines),
   };
-  yield { coleccion: 'cuenta', ref: 'montalt', formato: 1, ...COMPANY, stock_multiformato: true };
+  yield { coleccion: 'cuenta', ref: 'montalt', formato: 2, ...COMPANY, stock_multiformato: true };
   for (const coleccion of ORDER.split(/\s+/)) {
     for (const row of collections[coleccion] ?? []) yield { coleccion, ...row };
   }

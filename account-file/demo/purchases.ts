@@ -71,7 +71,7 @@ export function planPurchases({ context, suppliers, articles, projects }: Compan
   });
   const ready = notes.filter(({ fecha }) => fecha < plus(today, -40) || random.chance(0.7));
   const goods = documents.monthly(context, ready).map(({ lineas, ...draft }): Bought => {
-    const received = lineas.map(({ albaran, ...line }) => line);
+    const received = lineas.map(({ albaran, ...line }) => ({ ...line, albaran_compra: albaran }));
     return { ...draft, lineas: received, subtipo: random.chance(0.94) ? '600' : undefined };
   });
   const paid: Payment[] = [];
@@ -85,7 +85,9 @@ export function planPurchases({ context, suppliers, articles, projects }: Compan
     const total = documents.totalCents(lineas);
     const { vencimientos, payments } = documents.dueDates(context, random, fecha, total, 'pagado');
     const payment = { concepto: `Pago ${numero} ${party.nombre}`, expense: Number(party.sells) > 607 };
-    for (const { fecha: day, cents } of payments) paid.push({ ...payment, fecha: day, cents: -cents });
+    for (const { fecha: day, cents, vencimiento } of payments) {
+      paid.push({ ...payment, fecha: day, cents: -cents, settles: { factura_compra: ref, vencimiento } });
+    }
     const pagado = euros(payments.reduce((sum, { cents }) => sum + cents, 0));
     return { ref, numero, fecha, proveedor: party.ref, proyecto: project?.ref, subtipo, lineas, pagado, vencimientos };
   });

@@ -1,4 +1,4 @@
-// Sales: estimates, delivery notes with their stock movements, and invoices.
+// Sales: estimates, delivery notes with their stock movements, invoices and what rectifies them.
 import { pdf } from './attachments.ts';
 import type { Context } from './calendar.ts';
 import type { Article } from './catalogue.ts';
@@ -164,9 +164,17 @@ function planEstimates({ context, clients, articles }: Company) {
     const concepto = `${random.pick(WORKS[trade].filter((work) => suits(work, party.home)))} en ${party.town}`;
     return { fecha: context.done(along(context.from, context.today, random.real())), party, concepto, lineas };
   });
-  const [presupuestos, adjuntos]: [Row[], Row[]] = [[], []];
+  const [presupuestos, adjuntos, notes]: [Row[], Row[], Note[]] = [[], [], []];
+  const answers = context.random('answers');
   for (const [index, { numero, ...draft }] of documents.numbered(drafts, 'P').entries()) {
-    presupuestos.push({ ref: numero, id: index + 1, numero, ...saleRow(draft) });
+    const converted = context.workday(plus(draft.fecha, answers.int(3, 15)));
+    const answered = converted < plus(context.today, -10);
+    const estado = answered
+      ? answers.pick(['aceptado', 'aceptado', 'rechazado', 'rechazado', 'pendiente'])
+      : 'pendiente';
+    const valido_hasta = plus(draft.fecha, 30);
+    presupuestos.push({ ref: numero, id: index + 1, numero, ...saleRow(draft), estado, valido_hasta });
+    if (estado === 'aceptado' && index % 4 === 0) notes.push(noteOf(numero, draft, converted));
     const fecha_subida = instant(random, draft.fecha);
     const add = (nombre: string, tipo_mime: string, content: Buffer) => {
       const [ref, contenido] = [`adj-${adjuntos.length + 1}`, content.toString('base64')];
@@ -176,7 +184,63 @@ function planEstimates({ context, clients, articles }: Company) {
     if (index % 3 === 0) add(`${numero}.pdf`, 'application/pdf', pdf(page));
     if (index % 7 === 0) add('visita.txt', 'text/plain', Buffer.from(`Visita a la obra: ${draft.concepto}\n`));
   }
-  return { presupuestos, adjuntos };
+  return { notes, rows: { presupuestos, adjuntos } };
+}
+
+/** The note that an estimate was converted into; of long ones a line is left. */
+function noteOf(presupuesto: string, draft: Draft<Client>, fecha: string): Note {
+  const lines = draft.lineas.length > 3 ? draft.lineas.slice(0, -1) : draft.lineas;
+  return { ...draft, fecha, lineas: lines.map((line) => ({ ...line, presupuesto, linea_presupuesto: line.ref })) };
+}
+
+type Invoice = Draft<Client> & { numero: string; vencimientos: Row[] };
+
+/**
+ * Rectifying invoices of goods that came back from invoices that nobody has paid yet: they are set off against the first due date,
+ * and the goods are in stock again.
+ */
+function planReturns({ context, articles }: Company, invoices: readonly Invoice[]) {
+  const random = context.random('returns');
+  const stored = new Map(articles.flatMap((article) => (article.modo === 'venta' ? [[article.ref, article]] : [])));
+  const found = invoices.flatMap(({ numero, vencimientos, ...draft }) => {
+    const place = draft.lineas.findIndex(
+      ({ articulo = '', cantidad, cantidad_base_real }) => stored.has(articulo) && cantidad > 1 && !cantidad_base_real,
+    );
+    const [line, due] = [draft.lineas[place], vencimientos[0]];
+    if (!line || !due || vencimientos.some(({ cobrado }) => cobrado !== 0)) return [];
+    const { proviene_albaranes, albaran, ...goods } = line;
+    const lineas = [{ ...goods, ref: 'l1', cantidad: -1, linea_rectificada: place + 1 }];
+    const cents = documents.totalCents(lineas);
+    if (-cents > Math.round(Number(due.importe) * 100)) return [];
+    return [
+      { ...draft, fecha: context.done(plus(draft.fecha, random.int(3, 9))), lineas, cents, rectifica: numero, due },
+    ];
+  });
+  const chosen = found.filter((_, index) => index % 6 === 0);
+  const [facturas, offsets, movimientos]: [Row[], Row[], Row[]] = [[], [], []];
+  for (const { numero, cents, rectifica, due, ...draft } of documents.numbered(chosen, 'R')) {
+    const importe = euros(cents);
+    due.cobrado = -importe;
+    const vencimientos = [{ ref: 'v1', fecha: draft.fecha, importe, cobrado: importe }];
+    const motivo_rectificacion = 'Material devuelto';
+    facturas.push({ ref: numero, numero, ...saleRow(draft), rectifica, motivo_rectificacion, vencimientos });
+    const { fecha } = draft;
+    offsets.push({ factura: rectifica, vencimiento: 1, fecha, importe: -importe });
+    offsets.push({ factura: numero, vencimiento: 1, fecha, importe });
+    for (const { articulo = '', variacion, formato } of draft.lineas) {
+      const factor = stored.get(articulo)?.formatos.find(({ ref }) => ref === formato)?.factor;
+      const moved = {
+        articulo,
+        variacion,
+        fecha: instant(random, fecha),
+        cantidad: factor ?? 1,
+        factor,
+        factura: numero,
+      };
+      movimientos.push({ ref: `mov-${numero}`, ...moved });
+    }
+  }
+  return { facturas, offsets, movimientos };
 }
 
 /** All sale documents, and the payments received for the invoices. */
@@ -186,7 +250,8 @@ export function planSales(company: Company) {
   const random = context.random('sales');
   const { notes: renewals, recurrentes } = planRecurring(context, company.clients);
   const works = projects.flatMap((project) => worksNotes(company, random, project));
-  const others = [...counterNotes(company, random), ...rentalNotes(company, random)];
+  const estimates = planEstimates(company);
+  const others = [...counterNotes(company, random), ...rentalNotes(company, random), ...estimates.notes];
   const notes = documents.numbered<Note>([...renewals, ...works, ...others], 'A');
   const issued = notes.map(({ numero, recurrente, ...note }, index) => {
     const observaciones = random.chance(0.08) ? random.pick(REMARKS) : null;
@@ -201,17 +266,27 @@ export function planSales(company: Company) {
     notes.filter((note) => !ready.includes(note)),
   );
   const albaranes = issued.map((note): Row => ({ ...note, ...annulled.get(note.numero) }));
-  const movimientos_stock = [...moved, ...returned(moved, annulled)];
   const stages = projects.flatMap((project) => stageInvoices(context, random, project));
   const invoices = [...documents.monthly(context, ready).filter(({ fecha }) => fecha < today), ...stages];
   const collected: Payment[] = [];
-  const facturas = documents.numbered(invoices, 'F').map(({ numero, ...draft }, index): Row => {
+  const issuedInvoices = documents.numbered(invoices, 'F').map((draft): Invoice => {
+    const { numero } = draft;
     const total = documents.totalCents(draft.lineas);
     const { vencimientos, payments } = documents.dueDates(context, random, draft.fecha, total, 'cobrado');
     const concepto = `Cobro ${numero} ${draft.party.nombre}`;
-    collected.push(...payments.map((payment) => ({ ...payment, concepto })));
-    return { ref: numero, id: index + 1, numero, ...saleRow(draft), vencimientos };
+    for (const { vencimiento, ...payment } of payments) {
+      collected.push({ ...payment, concepto, settles: { factura: numero, vencimiento } });
+    }
+    return { ...draft, vencimientos };
   });
-  const rows = { ...planEstimates(company), recurrentes, albaranes, movimientos_stock, facturas };
-  return { collected, rows };
+  const back = planReturns(company, issuedInvoices);
+  const facturas = [
+    ...issuedInvoices.map(({ numero, vencimientos, ...draft }) => {
+      return { ref: numero, numero, ...saleRow(draft), vencimientos };
+    }),
+    ...back.facturas,
+  ].map((invoice, index): Row => ({ ...invoice, id: index + 1 }));
+  const movimientos_stock = [...moved, ...returned(moved, annulled), ...back.movimientos];
+  const rows = { ...estimates.rows, recurrentes, albaranes, movimientos_stock, facturas };
+  return { collected, offsets: back.offsets, rows };
 }

@@ -1,4 +1,4 @@
-// Treasury: two banks and the cash box; payments received and made, payroll, taxes and petty cash.
+// Treasury: two banks and the cash box; payments received and made, with what they settle, payroll, taxes and petty cash.
 import type { Context } from './calendar.ts';
 import { byDate, type Payment } from './documents.ts';
 import type { Wage } from './people.ts';
@@ -8,8 +8,13 @@ const ACCOUNTS = table(`cue-1|Banco del Túria|banco|480500|ES499981014256001234
   cue-2|Caja de Levante, gastos|banco|41250.5|ES2499760310440098765432//cue-3|Caja de la tienda|caja|640|`);
 const PETTY = list('Ferretería, material menudo|Aparcamiento|Dietas de obra|Tasas municipales|Agua y café');
 
-/** The accounts and all movements up to today. */
-export function planTreasury(context: Context, payments: readonly Payment[], wages: readonly Wage[]) {
+/** The accounts and all movements up to today. `offsets` are settlements without a movement. */
+export function planTreasury(
+  context: Context,
+  payments: readonly Payment[],
+  offsets: readonly Row[],
+  wages: readonly Wage[],
+) {
   const { today, from } = context;
   const random = context.random('treasury');
   const months = range(25, (month) => monthDay(from, month, 28)).filter((day) => day >= from && day < today);
@@ -37,11 +42,17 @@ export function planTreasury(context: Context, payments: readonly Payment[], wag
     ];
   });
   const settled = payments.map(({ expense, ...payment }) => ({ ...payment, cuenta: expense ? 'cue-2' : 'cue-1' }));
-  const movimientos_tesoreria = [...settled, ...monthly].sort(byDate).map(({ cents, ...row }, index): Row => {
-    return { ref: `mte-${index + 1}`, ...row, importe: euros(cents) };
+  const moves: (Omit<Payment, 'settles' | 'expense'> & { cuenta: string; settles?: Row })[] = [...settled, ...monthly];
+  const settlements: Row[] = [];
+  const movimientos_tesoreria = moves.sort(byDate).map(({ cents, settles, ...row }, index): Row => {
+    const ref = `mte-${index + 1}`;
+    const { fecha } = row;
+    if (settles) settlements.push({ ...settles, fecha, importe: euros(Math.abs(cents)), movimiento: ref });
+    return { ref, ...row, importe: euros(cents) };
   });
+  const liquidaciones = [...settlements, ...offsets].map((row, index): Row => ({ ref: `liq-${index + 1}`, ...row }));
   const cuentas_tesoreria = ACCOUNTS.map(([ref, titulo, tipo, balance, iban]) => {
     return { ref, titulo, tipo, iban: iban || null, saldo_inicial: Number(balance) };
   });
-  return { cuentas_tesoreria, movimientos_tesoreria };
+  return { cuentas_tesoreria, movimientos_tesoreria, liquidaciones };
 }

@@ -68,9 +68,11 @@ export class Connection {
     const end = text?.indexOf(HEAD_END) ?? -1;
     if (!text || end < 0) return undefined;
     const head = text.toString('latin1', 0, end);
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    const status = Number(head.slice(9, 12));
+    // A 304 has no body, whatever it says. RFC 9112, section 6.3
+    const length = status === 304 ? '0' : /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     return {
-      status: Number(head.slice(9, 12)),
+      status,
       length: length === undefined ? undefined : end + HEAD_END.length + Number(length),
     };
   }

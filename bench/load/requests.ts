@@ -25,13 +25,22 @@ export interface RequestSpec {
   body?: Body;
   /** Each with a new idempotency key. */
   keyed?: boolean;
+  /** What is sent before each of these, in turns; it counts as a request too. */
+  before?: RequestSpec;
+  /** The status of an answer that counts; default 200. */
+  expected?: number;
 }
 
 /** Makes the requests of a load, each a complete HTTP message. */
-export function requestsOf(
-  { method, path, headers, callers = [{}], body, keyed }: RequestSpec,
-  host: string,
-): () => string {
+export function requestsOf(request: RequestSpec, host: string): () => string {
+  const own = textsOf(request, host);
+  if (!request.before) return own;
+  const before = textsOf(request.before, host);
+  let turn = 0;
+  return () => (turn++ % 2 === 0 ? before() : own());
+}
+
+function textsOf({ method, path, headers, callers = [{}], body, keyed }: RequestSpec, host: string): () => string {
   const headOf = (caller: Record<string, string>) =>
     `${method} ${path} HTTP/1.1\r\n${Object.entries({ host, ...headers, ...caller })
       .map(([name, value]) => `${name}: ${value}\r\n`)

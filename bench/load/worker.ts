@@ -13,7 +13,7 @@ export interface Job {
 }
 
 export interface LoadResult {
-  /** Microseconds of every request answered with 200. */
+  /** Microseconds of every request answered as expected. */
   latencies: number[];
   /** Counts of other answers by status. */
   refused: Record<string, number>;
@@ -41,7 +41,7 @@ async function run({ origin, request, connections, seconds, requests = Number.PO
         const { status, bytes } = await connection.send(text);
         const then = performance.now();
         result.bytes += bytes;
-        if (status === 200) result.latencies.push(Math.round((then - now) * 1000));
+        if (status === (request.expected ?? 200)) result.latencies.push(Math.round((then - now) * 1000));
         else result.refused[status] = (result.refused[status] ?? 0) + 1;
         now = then;
       }

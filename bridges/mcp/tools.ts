@@ -64,6 +64,9 @@ export const TOOL_PAGE_SIZE = 20;
 /** The argument for the idempotency key, like REST's X-IDEMPOTENCY-KEY. IDEM-01 */
 export const IDEMPOTENCY_ARGUMENT = 'clave_idempotencia';
 
+/** What an id says that narrows a list down: the server's instructions tell it for all of them. */
+const OF_ONE_RECORD = /^Solo .*\best[ea] \S+$/;
+
 /** Every tool, in the order of the routers. */
 export const tools: readonly Tool[] = operations.map(toolOf);
 
@@ -116,11 +119,15 @@ function inputOf(operation: Operation): { schema: Definition['inputSchema']; sou
       shorten(jsonSchema);
     },
   });
-  const { pagina, fecha_inicio, fecha_fin, por_pagina } = properties;
+  const { pagina, cursor, modificado_desde, fecha_inicio, fecha_fin, por_pagina } = properties;
   // The record that a tool is about needs no description beside the tool's own; of the others the server's instructions tell.
   const ofPath = operation.routes.flatMap(({ parameters }) => parameters.map((name) => properties[name]));
-  for (const plain of [pagina, por_pagina, fecha_inicio, fecha_fin, ...ofPath])
+  for (const plain of [pagina, por_pagina, cursor, modificado_desde, fecha_inicio, fecha_fin, ...ofPath])
     if (typeof plain === 'object') delete plain.description;
+  if (pagina) {
+    for (const filter of Object.values(properties))
+      if (typeof filter === 'object' && OF_ONE_RECORD.test(filter.description ?? '')) delete filter.description;
+  }
   if (typeof pagina === 'object') delete pagina.default;
   if (typeof por_pagina === 'object') {
     por_pagina.default = TOOL_PAGE_SIZE;
@@ -171,9 +178,10 @@ function shorten(schema: JsonSchema): void {
   if (schema.format) delete schema.pattern;
   if (schema.format === 'date') schema.description = schema.description?.replace(/ \(AAAA-MM-DD\)$/, '');
   if ((schema.maxLength ?? 0) >= 20) delete schema.maxLength;
-  if (schema.minimum === 1) delete schema.minimum;
+  if (schema.minimum === 0 || schema.minimum === 1) delete schema.minimum;
   if (schema.minLength === 1) delete schema.minLength;
   if ((schema.maxItems ?? 0) >= 100) delete schema.maxItems;
+  if (schema.minItems === 1) delete schema.minItems;
   if (Math.abs(schema.minimum ?? 0) >= MAX_SUM) delete schema.minimum;
   if (Math.abs(schema.maximum ?? 0) >= MAX_SUM) delete schema.maximum;
   // A long list costs more than it helps: what is wrong is answered with the values there are.

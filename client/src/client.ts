@@ -2,7 +2,7 @@
 import { AlbaranError, errorOf } from './error.ts';
 import type { ApiPromise, MethodKind, WithResponse, WriteOptions } from './methods.ts';
 import { type AlbaranClient, methods } from './operations.ts';
-import { reading, writing } from './transport.ts';
+import { reading, remembering, writing } from './transport.ts';
 
 export interface ClientOptions {
   /** Where the service is: `https://albaran.example.com`. */
@@ -15,6 +15,11 @@ export interface ClientOptions {
   maxRetries?: number;
   /** How many seconds behind the primary a read may be: a service with a replica may then read there. Left out, reads are current. */
   maxLagSeconds?: number;
+  /**
+   * Keeps what reads answer, and asks whether it is still so: an unchanged answer is not sent again. Reads of one tick then travel
+   * one by one.
+   */
+  cache?: boolean;
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
@@ -37,7 +42,7 @@ export function createClient(options: ClientOptions): AlbaranClient {
   const { maxLagSeconds } = options;
   const readHeaders = maxLagSeconds === undefined ? headers : { ...headers, 'X-Max-Lag': String(maxLagSeconds) };
   const common = { url: `${baseUrl.replace(/\/+$/, '')}/trpc`, fetch };
-  const ask = reading({ ...common, headers: readHeaders });
+  const ask = (options.cache ? remembering : reading)({ ...common, headers: readHeaders });
 
   async function retrying(send: Send, options: WriteOptions): Promise<Answer> {
     const { signal, timeoutMs: limit = timeoutMs, maxRetries: most = maxRetries } = options;
@@ -63,10 +68,12 @@ export function createClient(options: ClientOptions): AlbaranClient {
       return apiPromise(retrying((signal) => writing(transport, { path, input, signal }), options));
     };
     async function* pages(input?: Input, options?: WriteOptions) {
-      for (let pagina = Number(input?.pagina ?? 1); ; pagina++) {
-        const page = await read({ ...input, pagina }, options);
+      const { pagina, ...filters } = input ?? {};
+      for (let place: Input = { pagina, cursor: filters.cursor }; ; ) {
+        const page = await read({ ...filters, ...place }, options);
         yield page;
-        if (!isObject(page) || !(Number(page.num_paginas) > pagina)) return;
+        if (!isObject(page) || typeof page.cursor !== 'string') return;
+        place = { cursor: page.cursor };
       }
     }
     async function* items(input?: Input, options?: WriteOptions) {

@@ -38,6 +38,8 @@ export interface ContactsListInput {
   email?: string;
   /** Solo los de este móvil, con o sin espacios o prefijo +34 */
   movil?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -48,6 +50,8 @@ export interface ContactsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `contacts.list`. */
@@ -56,6 +60,7 @@ export interface ContactsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   contactos: Array<{
     contactoId: string;
     nombre: string;
@@ -141,6 +146,8 @@ export interface OpportunitiesListInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -151,6 +158,8 @@ export interface OpportunitiesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `opportunities.list`. */
@@ -159,6 +168,7 @@ export interface OpportunitiesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   oportunidades: Array<{
     oportunidadId: string;
     titulo: string;
@@ -394,8 +404,10 @@ export interface ProductsListInput {
   busqueda?: string;
   /** Solo los de esta familia */
   familiaId?: string | number;
-  /** true: solo los que tienen el stock en su mínimo o por debajo */
+  /** true: stock en su mínimo o por debajo */
   bajo_minimo?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -406,6 +418,8 @@ export interface ProductsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `products.list`. */
@@ -414,6 +428,7 @@ export interface ProductsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   articulos: Array<{
     articuloId: string;
     referencia: string;
@@ -679,6 +694,8 @@ export interface ProductsListStockMovementsInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -689,6 +706,8 @@ export interface ProductsListStockMovementsInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `products.listStockMovements`. */
@@ -697,6 +716,7 @@ export interface ProductsListStockMovementsOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   movimientos: Array<{
     movimientoId: string;
     fecha: string;
@@ -818,6 +838,8 @@ export interface ClientsListInput {
   email?: string;
   /** Solo los de esta tarifa; los que no tienen cuentan en la 1 */
   tarifa?: number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -828,6 +850,8 @@ export interface ClientsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `clients.list`. */
@@ -836,6 +860,7 @@ export interface ClientsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   clientes: Array<{
     clienteId: string;
     nombre_fiscal: string;
@@ -981,6 +1006,8 @@ export interface EstimatesListInput {
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -991,6 +1018,8 @@ export interface EstimatesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `estimates.list`. */
@@ -1000,6 +1029,7 @@ export interface EstimatesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   presupuestos: Array<{
     tipo: 'presupuesto';
     presupuestoId: string;
@@ -1253,12 +1283,14 @@ export interface DeliveryNotesListInput {
   clienteId?: string | number;
   /** Solo los de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo facturados; false: solo por facturar */
+  /** false: solo por facturar */
   facturado?: boolean;
   /** Número exacto */
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1269,6 +1301,8 @@ export interface DeliveryNotesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `deliveryNotes.list`. */
@@ -1278,6 +1312,7 @@ export interface DeliveryNotesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   documentos: Array<{
     albaranId: string;
     numero: string;
@@ -1428,12 +1463,14 @@ export interface InvoicesListInput {
   clienteId?: string | number;
   /** Solo las de este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** true: solo pagadas; false: solo pendientes */
+  /** false: solo pendientes */
   pagada?: boolean;
   /** Número exacto */
   numero?: string;
   /** Texto en el número, el concepto o los datos del cliente */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1444,6 +1481,8 @@ export interface InvoicesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `invoices.list`. */
@@ -1455,6 +1494,7 @@ export interface InvoicesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   facturas: Array<{
     facturaId: string;
     numero: string;
@@ -1666,6 +1706,8 @@ export interface RecurringsListInput {
   clienteId?: string | number;
   /** true: sin caducar; false: caducados */
   vigentes?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1676,6 +1718,8 @@ export interface RecurringsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `recurrings.list`. */
@@ -1684,6 +1728,7 @@ export interface RecurringsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   recurrentes: Array<{
     recurrenteId: string;
     descripcion: string;
@@ -1936,6 +1981,8 @@ export interface RecurringsListRenewalsInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `recurrings.listRenewals`. */
@@ -1959,6 +2006,7 @@ export interface RecurringsListRenewalsOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   recurrentes: Array<{
     recurrenteId: string;
     descripcion: string;
@@ -1985,6 +2033,8 @@ export interface RecurringsListRenewalsOutput {
 export interface SuppliersListInput {
   /** Texto en nombre fiscal, nombre comercial, CIF o correo */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -1995,6 +2045,8 @@ export interface SuppliersListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `suppliers.list`. */
@@ -2003,6 +2055,7 @@ export interface SuppliersListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   proveedores: Array<{
     proveedorId: string;
     nombre_fiscal: string;
@@ -2087,7 +2140,7 @@ export interface PurchaseInvoicesListInput {
   fecha_fin?: string;
   /** Solo las de este proveedor */
   proveedorId?: string | number;
-  /** true: solo pagadas; false: solo pendientes */
+  /** false: solo pendientes */
   pagada?: boolean;
   /** Código de clasificación fiscal */
   subtipo?: string;
@@ -2097,6 +2150,8 @@ export interface PurchaseInvoicesListInput {
   numero?: string;
   /** Texto en el número o los datos del proveedor */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2107,6 +2162,8 @@ export interface PurchaseInvoicesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `purchaseInvoices.list`. */
@@ -2117,6 +2174,7 @@ export interface PurchaseInvoicesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   facturas: Array<{
     facturaCompraId: string;
     numero: string;
@@ -2290,6 +2348,8 @@ export interface PurchaseDeliveryNotesListInput {
   numero?: string;
   /** Texto en el número o los datos del proveedor */
   busqueda?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2300,6 +2360,8 @@ export interface PurchaseDeliveryNotesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `purchaseDeliveryNotes.list`. */
@@ -2309,6 +2371,7 @@ export interface PurchaseDeliveryNotesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   documentos: Array<{
     albaranCompraId: string;
     numero: string;
@@ -2491,6 +2554,8 @@ export interface ProjectsListInput {
   clienteId?: string | number;
   /** Solo los de este estado */
   estadoId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2501,6 +2566,8 @@ export interface ProjectsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.list`. */
@@ -2509,6 +2576,7 @@ export interface ProjectsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   proyectos: Array<{
     proyectoId: string;
     numero: string;
@@ -2676,6 +2744,8 @@ export interface ProjectsTimesInput {
   fecha_inicio?: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2686,6 +2756,8 @@ export interface ProjectsTimesInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.times`. */
@@ -2695,6 +2767,7 @@ export interface ProjectsTimesOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   fichajes: Array<{
     fichajeId: string;
     empleado: {
@@ -2744,6 +2817,8 @@ export interface ProjectsBreakDownInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `projects.breakDown`. */
@@ -2758,6 +2833,7 @@ export interface ProjectsBreakDownOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   desglose: Array<{
     concepto: 'ventas' | 'compras' | 'coste_personal' | 'coste_maquinaria';
     fecha: string;
@@ -2855,6 +2931,8 @@ export interface TasksListInput {
   fecha_fin?: string;
   /** true: solo las vencidas */
   vencidas?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2865,6 +2943,8 @@ export interface TasksListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `tasks.list`. */
@@ -2873,6 +2953,7 @@ export interface TasksListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   tareas: Array<{
     tareaId: string;
     titulo: string;
@@ -2981,6 +3062,8 @@ export interface TimeEntriesListInput {
   empleadoId?: string | number;
   /** Solo los cargados a este proyecto */
   proyectoId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -2991,6 +3074,8 @@ export interface TimeEntriesListInput {
    * @default 200
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `timeEntries.list`. */
@@ -2999,6 +3084,7 @@ export interface TimeEntriesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   fichajes: Array<{
     fichajeId: string;
     empleado: {
@@ -3034,8 +3120,10 @@ export interface EmployeesListInput {
   busqueda?: string;
   /** Solo los de este departamento */
   departamentoId?: string | number;
-  /** true: solo activos; false: solo los que ya no lo están */
+  /** false: solo los que ya no lo están */
   activo?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3046,6 +3134,8 @@ export interface EmployeesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `employees.list`. */
@@ -3054,6 +3144,7 @@ export interface EmployeesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3110,6 +3201,8 @@ export interface ContractsListInput {
    * @default true
    */
   vigentes?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3120,6 +3213,8 @@ export interface ContractsListInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `contracts.list`. */
@@ -3128,6 +3223,7 @@ export interface ContractsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   contratos: Array<{
     contratoId: string;
     empleado: {
@@ -3166,6 +3262,8 @@ export interface AbsencesListInput {
   tipo?: string;
   /** true: también las rechazadas */
   incluir_rechazadas?: boolean;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3176,6 +3274,8 @@ export interface AbsencesListInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `absences.list`. */
@@ -3188,6 +3288,7 @@ export interface AbsencesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   ausencias: Array<{
     ausenciaId: string;
     empleado: {
@@ -3227,6 +3328,8 @@ export interface AbsencesSummariseInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `absences.summarise`. */
@@ -3239,6 +3342,7 @@ export interface AbsencesSummariseOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3318,6 +3422,8 @@ export interface PlanningGetInput {
    * @default 10000
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `planning.get`. */
@@ -3330,6 +3436,7 @@ export interface PlanningGetOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   empleados: Array<{
     empleadoId: string;
     nombre: string;
@@ -3375,6 +3482,8 @@ export interface TreasuryMovementsListInput {
   fecha_fin?: string;
   /** Solo los de esta cuenta */
   cuentaId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3385,6 +3494,8 @@ export interface TreasuryMovementsListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `treasuryMovements.list`. */
@@ -3393,6 +3504,7 @@ export interface TreasuryMovementsListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   movimientos: Array<{
     movimientoId: string;
     cuentaId: string;
@@ -3423,7 +3535,7 @@ export interface DueDatesListInput {
   fecha_fin?: string;
   /** Solo cobros o solo pagos */
   tipo?: 'cobro' | 'pago';
-  /** true: solo con algo pendiente; false: solo saldados */
+  /** false: solo saldados */
   pendiente?: boolean;
   /** true: solo vencidos; false: los demás */
   vencidos?: boolean;
@@ -3433,6 +3545,8 @@ export interface DueDatesListInput {
   proveedorId?: string | number;
   /** Solo cobros de esta factura */
   facturaId?: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3443,6 +3557,8 @@ export interface DueDatesListInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `dueDates.list`. */
@@ -3453,6 +3569,7 @@ export interface DueDatesListOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   vencimientos: Array<{
     vencimientoId: string;
     tipo: 'cobro';
@@ -3722,6 +3839,8 @@ export interface WebhooksDeleteOutput {
 export interface WebhooksListDeliveriesInput {
   /** El webhook */
   webhookId: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
   /**
    * Página, desde 1
    * @default 1
@@ -3732,6 +3851,8 @@ export interface WebhooksListDeliveriesInput {
    * @default 100
    */
   por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
 }
 
 /** Output of `webhooks.listDeliveries`. */
@@ -3740,6 +3861,7 @@ export interface WebhooksListDeliveriesOutput {
   pagina: number;
   por_pagina: number;
   num_paginas: number;
+  cursor: string | null;
   entregas: Array<{
     /** La cabecera webhook-id */
     entregaId: string;

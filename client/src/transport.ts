@@ -54,6 +54,27 @@ export function reading(options: TransportOptions): (call: Call) => Promise<With
     });
 }
 
+/** How many answers are kept. */
+const MOST_KEPT = 200;
+
+/** Returns a function that sends each read by itself, and keeps its answer while the service says that it is unchanged. */
+export function remembering({ url, fetch, headers }: TransportOptions): (call: Call) => Promise<WithResponse<unknown>> {
+  /** By address, the one that was asked for longest ago first. */
+  const kept = new Map<string, Tagged>();
+  return async ({ path, input, signal }) => {
+    const address = `${url}/${path}?input=${encodeURIComponent(jsonOf(input))}`;
+    if (address.length > MAX_URL_LENGTH) throw unsent('la dirección sería demasiado larga');
+    const known = kept.get(address);
+    const asked = known ? { ...headers, 'If-None-Match': known.tag } : headers;
+    const { answers, meta, tagged } = await answersOf(fetch, address, { headers: asked, signal }, known);
+    kept.delete(address);
+    if (tagged) kept.set(address, tagged);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return answerOf(answers[0], meta);
+  };
+}
+
 /** Sends a write. */
 export async function writing(
   { url, fetch, headers }: TransportOptions,
@@ -116,17 +137,34 @@ function jsonOf(input: unknown): string {
 /** The error of an input that can't be sent: too long for an address, or not JSON. */
 const unsent = (why: string, cause?: unknown) => errorOf(`No se puede enviar la llamada: ${why}`, { code: 400, cause });
 
-/** Sends a request and answers its calls' results in order; fails if the response is not from this service. */
+/** The text of a response, with its entity tag. */
+interface Tagged {
+  tag: string;
+  text: string;
+}
+
+interface Answers {
+  answers: Record<string, unknown>[];
+  meta: ResponseMeta;
+  /** To be kept, where the response has a tag. */
+  tagged: Tagged | undefined;
+}
+
+/**
+ * Sends a request and answers its calls' results in order; fails if the response is not from this service. `known`: what a response
+ * without a body stands for.
+ */
 async function answersOf(
   fetch: typeof globalThis.fetch,
   address: string,
   init: RequestInit,
-): Promise<{ answers: Record<string, unknown>[]; meta: ResponseMeta }> {
+  known?: Tagged,
+): Promise<Answers> {
   let response: Response;
   let text: string;
   try {
     response = await fetch(address, init);
-    text = await response.text();
+    text = response.status === 304 && known ? known.text : await response.text();
   } catch (cause) {
     throw errorOf('No se ha podido hablar con el servicio', { code: 0, cause });
   }
@@ -142,13 +180,14 @@ async function answersOf(
       retryAfterSeconds: Number(response.headers.get('Retry-After')) || undefined,
     });
   }
-  return { answers: ours.filter(isObject), meta };
+  const tag = response.headers.get('ETag');
+  return { answers: ours.filter(isObject), meta, tagged: tag === null ? undefined : { tag, text } };
 }
 
 function metaOf({ status, headers }: Response): ResponseMeta {
   return {
-    // 207: the calls of a batch differ. Only the metadata of successful calls is shown.
-    status: status === 207 ? 200 : status,
+    // 207: the calls of a batch differ. 304: the answer is the one that was kept. Only the metadata of successful calls is shown.
+    status: status === 207 || status === 304 ? 200 : status,
     requestId: headers.get('X-Request-Id') ?? '',
     rateLimit: rateLimitOf(headers),
     replayed: headers.get('Idempotent-Replayed') === 'true',

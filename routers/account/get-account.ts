@@ -24,6 +24,7 @@ export const getAccount = operation({
   rest: ['GET /account'],
   alias: 'obtenerCuenta',
   scope: 'svc.read',
+  lasts: false,
   input: {},
   output: company.schema.extend({
     hoy: z.string().describe('Fecha de la empresa'),

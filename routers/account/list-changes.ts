@@ -28,6 +28,7 @@ export const listChanges = operation({
   rest: ['GET /changes'],
   alias: 'consultarCambios',
   scope: 'svc.read',
+  lasts: false,
   input: {
     desde: z.int().min(0).default(0).describe('Último número conocido; 0 es el principio'),
     tipos: types().optional().describe('Solo estas colecciones'),

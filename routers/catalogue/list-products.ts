@@ -5,12 +5,14 @@ import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
-import { limit, offset, PAGE, page, text } from '../shared/schemas.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
+import { changedSince, limit, offset, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { low, pricesOf, product } from './product.ts';
 
-const products = listOf('total_articulos', 'articulos', shape(product));
+const products = listOf('total_articulos', 'articulos', shape(product), orderOf('p', 'description', 'id'));
 
 const stocked = queries
   .selectFrom('products as p')
@@ -23,9 +25,7 @@ const show = (of: typeof stocked) =>
       join.onRef('f.account_id', '=', 'p.account_id').onRef('f.id', '=', 'p.family_id'),
     )
     .select(products.columns)
-    .select(low.as('low'))
-    .orderBy('p.description')
-    .orderBy('p.id');
+    .select(low.as('low'));
 const shown = show(stocked);
 const shownOfPage = show(stocked.innerJoin(sql<{ id: number }>`page`.as('page'), 'page.id', 'p.id'));
 
@@ -41,31 +41,35 @@ export const listProducts = operation({
   input: {
     busqueda: text(200).optional().describe('Texto en descripción, referencia, SKU o código EAN'),
     familiaId: id('family').optional().describe('Solo los de esta familia'),
-    bajo_minimo: z.boolean().optional().describe('true: solo los que tienen el stock en su mínimo o por debajo'),
+    bajo_minimo: z.boolean().optional().describe('true: stock en su mínimo o por debajo'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: products.schema,
-  async handler({ input, db, accountId }) {
-    const { busqueda, familiaId, bajo_minimo } = input;
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const { busqueda, familiaId, bajo_minimo, modificado_desde } = input;
+    const ofProduct = changedIn('p', modificado_desde, timeZone);
+    const ofStock = changedIn('s', modificado_desde, timeZone);
     const prices = storedPricesOf(accountId).as('prices');
     const rows = shown
       .where('p.account_id', '=', accountId)
       .$call(when(busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))))
       .$call(when(familiaId, (q, family) => q.where('p.family_id', '=', family)))
-      .$if(bajo_minimo === true, (q) => q.where(low));
-    const selected = rows.clearSelect().clearOrderBy();
+      .$if(bajo_minimo === true, (q) => q.where(low))
+      .$call(when(ofProduct, (q, since) => q.where(sql<boolean>`(${since} or ${ofStock})`)));
+    const selected = rows.clearSelect();
     if (busqueda) {
       // A search counts and shows the same products: they are looked for once.
-      const found = await jsonPage(db, {
+      const { order } = products;
+      const found = order.of('found');
+      return products.page(db, input, {
         before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])},
-          page as (select id from found order by description, id limit ${limit(input)} offset ${offset(input)})`,
+          page as (select id from found where true ${found.andAfter(input)} order by ${found.by} limit ${limit(input)} offset ${offset(input)})`,
         total: sql`select count(*) from found`,
-        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices),
-        row: products.row,
+        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices).select(order.keys).orderBy(order.by),
       });
-      return products.answer(input, found);
     }
-    const all = familiaId === undefined && !bajo_minimo;
+    const all = familiaId === undefined && !bajo_minimo && !modificado_desde;
     const total = db.selectFrom('record_counts').select('products').where('account_id', '=', accountId);
     return products.read(db, input, { ...(all ? { total } : { selected }), rows: rows.select(prices) });
   },

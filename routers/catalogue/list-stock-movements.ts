@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
-import { instantsOf } from '../shared/local-days.ts';
+import { changedIn, instantsOf } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
 
 const numero = textOf('document_number');
@@ -33,6 +34,8 @@ const movements = listOf(
     motivo: textOf('reason'),
     documento: document,
   }),
+  // The opening is as old as the first of the others.
+  orderOf('m', 'moved_at desc', 'opening', 'id desc'),
 );
 
 /**
@@ -46,7 +49,7 @@ export const listStockMovements = operation({
   rest: ['GET /products/{articuloId}/stock-movements'],
   alias: 'consultarMovimientosStock',
   scope: 'svc.read',
-  input: { articuloId: id('product').describe('El artículo'), ...optionalDates(), ...page(PAGE) },
+  input: { articuloId: id('product').describe('El artículo'), ...optionalDates(), ...changedSince(), ...page(PAGE) },
   output: movements.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { articuloId, fecha_inicio, fecha_fin } = input;
@@ -55,6 +58,7 @@ export const listStockMovements = operation({
       .selectFrom('stock_movements as m')
       .where('m.account_id', '=', accountId)
       .where('m.product_id', '=', articuloId)
+      .$call(when(changedIn('m', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q) => q.where('m.moved_at', '>=', since)))
       .$call(when(fecha_fin, (q) => q.where('m.moved_at', '<', until)));
     return movements.read(db, input, {
@@ -76,11 +80,7 @@ export const listStockMovements = operation({
           sql<'albaran' | 'factura' | 'albaran_compra' | null>`case when d.id is not null then 'albaran'
             when i.id is not null then 'factura' when p.id is not null then 'albaran_compra' end`.as('document'),
           sql<string | null>`coalesce(d.number, i.number, p.number)`.as('document_number'),
-        ])
-        .orderBy('m.moved_at', 'desc')
-        // The opening is as old as the first of the others.
-        .orderBy('m.opening')
-        .orderBy('m.id', 'desc'),
+        ]),
     });
   },
 });

@@ -5,7 +5,7 @@ import type { OperationContext } from '../../platform/context.ts';
 import { derivedOf } from '../../platform/derived.ts';
 import { badInput, type FieldProblem, notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { changed, refuseNothing, updateRecord } from '../shared/changes.ts';
+import { changed, refuseNothing, touch, updateRecord } from '../shared/changes.ts';
 import { id } from '../shared/id.ts';
 import { readProduct, wholeProduct } from './product.ts';
 import {
@@ -79,14 +79,15 @@ export const updateProduct = operation({
     };
     const { search } = derivedOf('products', changed(before, columns));
     const prices = pricesAfter(accountId, before.vat, datos);
-    const [columnsChanged, formatsChanged, variationsChanged, , answer] = await Promise.all([
+    const [described, formatted, varied, , answer] = await Promise.all([
       updateRecord(db, 'products', { accountId, id: articuloId, now }, { ...columns, search, prices }),
       formats.write(),
       variations.write(),
       columns.mode === 'sale' && before.mode !== 'sale' && explainStock(call, articuloId),
       readProduct(db, accountId, articuloId),
     ]);
-    if (columnsChanged || formatsChanged || variationsChanged) journal('modify', 'product', articuloId);
+    if (!described && (formatted || varied)) await touch(db, 'products', { accountId, ids: [articuloId], now });
+    if (described || formatted || varied) journal('modify', 'product', articuloId);
     return answer;
   },
 });
@@ -108,11 +109,11 @@ function pricesAfter(accountId: number, vat: number, { iva = vat, precios }: Dat
 /** What is wrong with what was sent of the formats or variations of an article, and how it is written. */
 interface Parts {
   problems: FieldProblem[];
-  /** Answers whether anything changed. */
+  /** Whether anything changed. */
   write(): Promise<boolean>;
 }
 
-const NO_PARTS: Parts = { problems: [], write: async () => false };
+const NO_PARTS: Parts = { problems: [], write: () => Promise.resolve(false) };
 
 /** What is wrong with ids of parts of which an article has those that are `known`. ID-05 */
 const wrongIds = (field: string, ids: readonly (number | undefined)[], known: readonly { id: number }[]) =>
@@ -154,8 +155,12 @@ async function formatsAfter(
       ...wrongIds('formatos.formatoId', ids, known),
       ...wrongDefault([...others.map((one) => ({ venta: one.for_sale, defecto_venta: one.sale_default })), ...sold]),
     ],
-    write: async () => {
-      const [, ...changes] = await Promise.all([
+    async write() {
+      const written = await Promise.all([
+        ...formatos.map(
+          ({ formatoId: id, ...format }) =>
+            id !== undefined && updateRecord(db, 'product_formats', { accountId, id, now }, formatColumns(format)),
+        ),
         added.length > 0 &&
           db
             .insertInto('product_formats')
@@ -170,12 +175,8 @@ async function formatsAfter(
               })),
             )
             .execute(),
-        ...formatos.map(
-          ({ formatoId: id, ...format }) =>
-            id !== undefined && updateRecord(db, 'product_formats', { accountId, id, now }, formatColumns(format)),
-        ),
       ]);
-      return added.length > 0 || changes.some(Boolean);
+      return added.length > 0 || written.includes(true);
     },
   };
 }
@@ -199,8 +200,8 @@ async function variationsAfter(
   const added = variaciones.filter(({ variacionId }) => variacionId === undefined);
   return {
     problems: wrongIds('variaciones.variacionId', ids, known),
-    write: async () => {
-      const [changes] = await Promise.all([
+    async write() {
+      const [described] = await Promise.all([
         renamed.length > 0 &&
           sql`update product_variations v
             set description = n.description, version = v.version + 1, updated_at = ${now.toString()}
@@ -219,7 +220,7 @@ async function variationsAfter(
             )
             .execute(),
       ]);
-      return added.length > 0 || (changes && changes.numAffectedRows !== 0n);
+      return added.length > 0 || (described !== false && described.numAffectedRows !== 0n);
     },
   };
 }

@@ -3,12 +3,18 @@ import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
-import { instantsOf } from '../shared/local-days.ts';
+import { changedIn, instantsOf } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { opportunitiesOf, opportunity, STATES, withDetails } from './opportunity.ts';
 
-const opportunities = listOf('total_oportunidades', 'oportunidades', opportunity);
+const opportunities = listOf(
+  'total_oportunidades',
+  'oportunidades',
+  opportunity,
+  orderOf('o', 'opened_at desc', 'id desc'),
+);
 
 /** Opportunities by date of creation, newest first. `valor_cierre` without VAT. DATE-02, PAG-02, ID-05 */
 export const listOpportunities = operation({
@@ -24,6 +30,7 @@ export const listOpportunities = operation({
     resultado: z.enum(['abierta', 'ganado', 'perdido']).optional().describe('Solo las que están así'),
     contactoId: id('contact').optional().describe('Solo las de este contacto'),
     ...optionalDates(),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: opportunities.schema,
@@ -31,6 +38,7 @@ export const listOpportunities = operation({
     const { funnel_fk, etapa_fk, resultado, contactoId, fecha_inicio, fecha_fin } = input;
     const { since, until } = instantsOf(fecha_inicio, fecha_fin, timeZone);
     const selected = opportunitiesOf(db, accountId)
+      .$call(when(changedIn('o', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(funnel_fk, (q, funnel) => q.where('o.funnel_id', '=', funnel)))
       .$call(when(etapa_fk, (q, stage) => q.where('o.stage_id', '=', stage)))
       .$call(when(resultado, (q, result) => q.where('o.state', '=', STATES[result])))

@@ -39,7 +39,7 @@ export const wholeOpportunity = shape({
 export const opportunitiesOf = (db: Db, accountId: number) =>
   db.selectFrom('opportunities as o').where('o.account_id', '=', accountId);
 
-/** The rows of these opportunities, newest first, as `opportunity` shows them. */
+/** The rows of these opportunities as `opportunity` shows them. */
 export function withDetails(selected: ReturnType<typeof opportunitiesOf>, timeZone: string) {
   const local = (column: 'opened_at' | 'closed_at') =>
     sql<string | null>`to_char(o.${sql.ref(column)} at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS')`;
@@ -60,9 +60,7 @@ export function withDetails(selected: ReturnType<typeof opportunitiesOf>, timeZo
       join.onRef('r.account_id', '=', 'o.account_id').onRef('r.id', '=', 'o.loss_reason_id'),
     )
     .select(opportunity.columns)
-    .select([local('opened_at').as('opened'), local('closed_at').as('closed')])
-    .orderBy('o.opened_at', 'desc')
-    .orderBy('o.id', 'desc');
+    .select([local('opened_at').as('opened'), local('closed_at').as('closed')]);
 }
 
 /** The opportunity `oportunidadId`; 404 without one. */

@@ -4,7 +4,8 @@ import { countedLines } from '../../figures/counted-lines.ts';
 import type { Kind } from '../../platform/ids.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
 import { LONG_PAGE, limit, offset, optionalDates, page } from '../shared/schemas.ts';
 import { always, decimalOf, idOf, nothing, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
 import { type EconomicsRange, projectFacts } from './economics.ts';
@@ -69,7 +70,10 @@ const totals = shape({
   },
 });
 
-const breakdown = listOf('total_lineas', 'desglose', line, totals.schema.shape);
+/** A line of costs has no document, and by its id nothing but its place. */
+const inOrder = orderOf('lines', 'day desc', 'concept', 'document_id', 'line_id', 'kind');
+
+const breakdown = listOf('total_lineas', 'desglose', line, inOrder, totals.schema.shape);
 
 /**
  * What the economics of a project are made of, newest first; the amounts of a `concepto` add up to its figure in `totales`, which is
@@ -94,20 +98,16 @@ export const breakDownProject = operation({
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { proyectoId, fecha_inicio: from, fecha_fin: to, concepto } = input;
     const range = { accountId, timeZone, from, to };
-    const wanted = concepto === undefined ? sql`` : sql`where concept = ${concepto}`;
-    const found = await jsonPage(db, {
+    const wanted = concepto === undefined ? sql`where true` : sql`where concept = ${concepto}`;
+    return breakdown.page(db, input, {
       before: sql`with ${linesOf(proyectoId, range)}`,
       total: sql`select count(*) from lines ${wanted}`,
       sums: { rows: sql<typeof totals.needs>`select ${sql.join(CONCEPTS.map(sumOf))} from lines`, row: totals },
-      rows: sql<Line>`select * from lines ${wanted} ${ORDER} limit ${limit(input)} offset ${offset(input)}`,
-      row: line,
+      rows: sql<Line>`select *, ${sql.join(inOrder.keys)} from lines ${wanted} ${inOrder.andAfter(input)}
+        order by ${inOrder.by} limit ${limit(input)} offset ${offset(input)}`,
     });
-    return breakdown.answer(input, found);
   },
 });
-
-/** Every line alike is shown alike, so those that are equal here may stand in any order. */
-const ORDER = sql.raw('order by day desc, concept, document_id, line_id, description, exact');
 
 /** Of each concept: its column, and how many of `exact` are an amount of 1. Costs of time are not divided before they are added up. */
 const FIGURES = {
@@ -139,17 +139,17 @@ function linesOf(projectId: number, range: EconomicsRange): RawBuilder<unknown> 
       from facts where seconds is not null group by 1),
     costs as (
       select 'time' as kind, 'coste_personal' as concept, greatest(month, ${from ?? '-infinity'}::date) as day, staff as exact,
-        ${hours} as hours, 'Personal, ' || to_char(month, 'YYYY-MM') as description
+        ${hours} as hours, 0 as line_id, 'Personal, ' || to_char(month, 'YYYY-MM') as description
       from months
       union all
-      select 'time', 'coste_maquinaria', w.day, w.seconds * m.hourly_cost, ${hours}, m.title
+      select 'time', 'coste_maquinaria', w.day, w.seconds * m.hourly_cost, ${hours}, w.id, m.title
       from worked w join machines m on m.account_id = ${accountId} and m.id = w.machine_id),
     lines as materialized (
       ${documents('ventas', 'note', 'invoice')}
       union all ${documents('compras', 'purchaseNote', 'purchaseInvoice')}
       union all
       -- Each amount takes what rounding left of those before it, so that they add up to the exact sum.
-      select kind, concept, day, exact, round(so_far / 3600, 6) - round((so_far - exact) / 3600, 6), hours, null, null, null, description
-      from (select *, sum(exact) over (partition by concept order by day, description, exact rows unbounded preceding) as so_far
+      select kind, concept, day, exact, round(so_far / 3600, 6) - round((so_far - exact) / 3600, 6), hours, 0, null, line_id, description
+      from (select *, sum(exact) over (partition by concept order by day, line_id rows unbounded preceding) as so_far
         from costs) c)`;
 }

@@ -68,7 +68,7 @@ export function projectFacts(
   const { accountId, timeZone, from, to } = range;
   const taskIds = sql`(select array_agg(id) from tasks
     where account_id = ${accountId} and project_id = any(${wanted}))::bigint[]`;
-  const columns = sql`t.employee_id, t.machine_id, t.entry_at, t.exit_at, t.break_minutes`;
+  const columns = sql`t.id, t.employee_id, t.machine_id, t.entry_at, t.exit_at, t.break_minutes`;
   return economicFacts({
     ...{ accountId, timeZone: sql<string>`${timeZone}`, range: { from, to }, always },
     lines: sql`and l.project_id = any(${wanted})`,

@@ -2,12 +2,13 @@ import { sql } from 'kysely';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
-import { limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { listOf } from '../shared/pages.ts';
+import { changedSince, limit, offset, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
-import { project, projectsIn } from './project.ts';
+import { byNumber, project, projectsIn } from './project.ts';
 
-const projects = listOf('total_proyectos', 'proyectos', shape(project));
+const projects = listOf('total_proyectos', 'proyectos', shape(project), byNumber);
 
 /** Projects with their economics; the dates bound the economics, not the list. Amounts without VAT. PRJ-01..03 */
 export const listProjects = operation({
@@ -22,25 +23,29 @@ export const listProjects = operation({
     busqueda: text(200).optional().describe('Texto en la descripción o el número'),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     estadoId: id('projectState').optional().describe('Solo los de este estado'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: projects.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
-    const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin } = input;
+    const { busqueda, clienteId, estadoId, fecha_inicio, fecha_fin, modificado_desde } = input;
+    const since = changedIn('p', modificado_desde, timeZone);
     const filters = [
       sql`p.account_id = ${accountId}`,
       ...(busqueda ? [sql`p.search like ${containing(busqueda)}`] : []),
       ...(clienteId === undefined ? [] : [sql`p.client_id = ${clienteId}`]),
       ...(estadoId === undefined ? [] : [sql`p.state_id = ${estadoId}`]),
+      ...(since ? [since] : []),
     ];
     const where = sql.join(filters, sql` and `);
-    const ids = sql`select p.id from projects p where ${where}
-      order by p.number desc, p.id desc limit ${limit(input)} offset ${offset(input)}`;
+    const ids = sql`select p.id from projects p where ${where} ${byNumber.andAfter(input)}
+      order by ${byNumber.by} limit ${limit(input)} offset ${offset(input)}`;
     const total =
       filters.length === 1
         ? sql`select projects from record_counts where account_id = ${accountId}`
         : sql`select count(*) from projects p where ${where}`;
     const range = { accountId, timeZone, from: fecha_inicio, to: fecha_fin };
-    return projects.answer(input, await jsonPage(db, { total, rows: projectsIn(ids, range), row: projects.row }));
+    const rows = projectsIn(ids, range, sql`, ${sql.join(byNumber.keys)}`);
+    return projects.page(db, input, { total, rows });
   },
 });

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { client } from '../shared/client.ts';
 import { idOrNone } from '../shared/id.ts';
+import { orderOf } from '../shared/order.ts';
 import { jsonRecord } from '../shared/pages.ts';
 import { amountInput, text } from '../shared/schemas.ts';
 import { decimalOf, idOf, type RowOf, shape, textOf, wholeOf } from '../shared/shape.ts';
@@ -23,6 +24,9 @@ export const project = {
   economico: economics,
 };
 
+/** The highest first. */
+export const byNumber = orderOf('p', 'number desc', 'id desc');
+
 const summary = shape(project);
 
 /**
@@ -39,7 +43,7 @@ export const projectsIn = <More extends object = object>(
   cross join lateral (select * from projects p where p.account_id = ${range.accountId} and p.id = e.project_id limit 1) p
   left join clients c on c.account_id = ${range.accountId} and c.id = p.client_id
   left join project_states s on s.account_id = ${range.accountId} and s.id = p.state_id
-  order by p.number desc, p.id desc`;
+  order by ${byNumber.by}`;
 
 /** A project by itself. */
 export const wholeProject = shape({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { OperationContext } from '../../platform/context.ts';
 import { badField, badInput } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { touch } from '../shared/changes.ts';
 import { byIdAlone } from '../shared/documents/billing-client.ts';
 import { dueDates, dueOf, insertDueDates } from '../shared/documents/due-dates.ts';
 import { insertLines } from '../shared/documents/insert-document.ts';
@@ -57,7 +58,10 @@ export const createPurchaseInvoice = operation({
     ]);
     if (lines) checkAmounts(lines, 'cost');
     await refuseUsedNumber(call, supplierId, numero, date);
-    if (albaranes) await lockNotes(db, accountId, supplierId, albaranes);
+    if (albaranes) {
+      await lockNotes(db, accountId, supplierId, albaranes);
+      beforeCommit(touch(db, 'purchase_delivery_notes', { accountId, ids: albaranes, now }));
+    }
     const invoice = { accountId, id: invoiceId, table: 'purchase_invoices' } as const;
     const row = {
       account_id: accountId,

@@ -3,8 +3,10 @@ import { operation } from '../operation.ts';
 import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
 import { supplier } from './supplier.ts';
 
@@ -20,6 +22,7 @@ const purchaseDeliveryNotes = listOf(
     base_imponible: decimalOf('base'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -41,15 +44,17 @@ export const listPurchaseDeliveryNotes = operation({
     proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
     numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número o los datos del proveedor'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: purchaseDeliveryNotes.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, proveedorId, proyectoId, numero, busqueda } = input;
     const found = busqueda ? foundIn('purchase_delivery_notes', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('purchase_delivery_notes as d')
       .where('d.account_id', '=', accountId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(proveedorId, (q, supplierId) => q.where('d.supplier_id', '=', supplierId)))
@@ -72,9 +77,7 @@ export const listPurchaseDeliveryNotes = operation({
             .where('l.account_id', '=', accountId)
             .whereRef('l.purchase_delivery_note_id', '=', 'd.id')
             .as('base'),
-        )
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ),
     });
   },
 });

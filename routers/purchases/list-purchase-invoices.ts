@@ -5,8 +5,10 @@ import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from '../shared/shape.ts';
 import { balance, isPaid } from './purchase-document.ts';
 import { supplier } from './supplier.ts';
@@ -26,6 +28,7 @@ const purchaseInvoices = listOf(
     subtipo: textOf('d.subtype'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -44,15 +47,16 @@ export const listPurchaseInvoices = operation({
   input: {
     ...optionalDates(),
     proveedorId: id('supplier').optional().describe('Solo las de este proveedor'),
-    pagada: z.boolean().optional().describe('true: solo pagadas; false: solo pendientes'),
+    pagada: z.boolean().optional().describe('false: solo pendientes'),
     subtipo: text(100).optional().describe('Código de clasificación fiscal'),
     proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
     numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número o los datos del proveedor'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: purchaseInvoices.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, proveedorId, proyectoId, pagada, subtipo, numero, busqueda } = input;
     const amounts = vatByRate(
       'purchase_invoice_lines',
@@ -63,6 +67,7 @@ export const listPurchaseInvoices = operation({
     const selected = db
       .selectFrom('purchase_invoices as d')
       .where('d.account_id', '=', accountId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(proveedorId, (q, supplierId) => q.where('d.supplier_id', '=', supplierId)))
@@ -93,9 +98,7 @@ export const listPurchaseInvoices = operation({
           balance(sql`d`).as('balance'),
           paid.as('paid'),
           sql<boolean>`d.annulled_at is not null`.as('annulled'),
-        ])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ]),
     });
   },
 });

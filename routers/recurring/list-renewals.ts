@@ -5,9 +5,11 @@ import { AnswerTooLong } from '../../platform/errors.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER, listOfTexts, withMore } from '../../platform/json-text.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
+import { orderOf } from '../shared/order.ts';
+import { pageOf } from '../shared/pages.ts';
 import { byPeriodicity, cents, fromCents, refuseLongRange } from '../shared/renewals/recurring.ts';
 import { countRenewals, renewalDates, type Schedule } from '../shared/renewals/renewal-dates.ts';
-import { page, paged, pageOf, requiredDates, WHOLE_PAGE } from '../shared/schemas.ts';
+import { page, paged, requiredDates, WHOLE_PAGE } from '../shared/schemas.ts';
 import { shape } from '../shared/shape.ts';
 import { recurring } from './recurring.ts';
 
@@ -26,6 +28,8 @@ interface RecurringRow extends Schedule {
   amount: number;
   issued: number;
   issued_amount: number;
+  /** Whether it comes after the page before. */
+  after: boolean;
 }
 
 /** One that has a renewal in the range, forecast or issued. */
@@ -35,6 +39,8 @@ interface ActiveRow extends RecurringRow {
   /** What they come to, in cents. */
   forecast: number;
 }
+
+const order = orderOf('r', 'description', 'id');
 
 const DATE_BYTES = '"2026-01-31",'.length;
 
@@ -69,7 +75,7 @@ export const listRenewals = operation({
     const to = Temporal.PlainDate.from(fecha_fin);
     refuseLongRange(from, to);
     const { rows } = await sql<RecurringRow>`
-      select r.id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on, r.active_months, r.anchor_day,
+      select ${sql.join(order.keys)}, ${order.after(input) ?? sql`true`} as after, r.id, r.periodicity, r.created_on, r.start_date, r.end_date, r.last_invoiced_on, r.active_months, r.anchor_day,
         coalesce(l.amount, 0) as amount, coalesce(n.issued, 0) as issued, coalesce(n.amount, 0) as issued_amount
       from recurrings r
       left join (select recurring_id, sum(amount) as amount from recurring_lines
@@ -80,7 +86,7 @@ export const listRenewals = operation({
           and n.date between ${fecha_inicio}::date and ${fecha_fin}::date
         group by n.recurring_id) n on n.recurring_id = r.id
       where r.account_id = ${accountId}
-      order by r.description, r.id`.execute(db);
+      order by ${order.by}`.execute(db);
 
     const active: ActiveRow[] = [];
     await inSlices(rows, (row) => {
@@ -89,7 +95,8 @@ export const listRenewals = operation({
     });
     const sum = (of: readonly ActiveRow[], figure: (row: ActiveRow) => number) =>
       of.reduce((total, row) => total + figure(row), 0);
-    const ofPage = active.slice((input.pagina - 1) * input.por_pagina, input.pagina * input.por_pagina);
+    const left = active.filter(({ after }) => after).slice((input.pagina - 1) * input.por_pagina);
+    const { rows: ofPage, counters } = pageOf(order, input, active.length, left);
     // The dates alone would be too long: the answer is refused before it is made.
     if (sum(ofPage, ({ num }) => num) * DATE_BYTES > LONGEST_ANSWER) throw new AnswerTooLong();
     const texts = await textsOf(db, accountId, ofPage);
@@ -120,7 +127,7 @@ export const listRenewals = operation({
         ]),
       ),
       total_recurrentes: active.length,
-      ...pageOf(active.length, input),
+      ...counters,
       recurrentes: listOfTexts(shown),
     });
   },

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { changed, refuseNothing, updateRecord } from '../shared/changes.ts';
+import { changed, refuseNothing, touch, updateRecord } from '../shared/changes.ts';
 import { checkAmounts, renewedLine, resolveLines } from '../shared/documents/sale-lines.ts';
 import { id } from '../shared/id.ts';
 import { text } from '../shared/schemas.ts';
@@ -56,6 +56,7 @@ export const updateRecurring = operation({
       lines && insertRecurringLines(db, accountId, recurrenteId, lines),
       readRecurring(db, accountId, recurrenteId, today),
     ]);
+    if (lines && !changes) await touch(db, 'recurrings', { accountId, ids: [recurrenteId], now });
     if (changes || lines) journal('modify', 'recurring', recurrenteId);
     return answer;
   },

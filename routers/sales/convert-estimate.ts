@@ -4,7 +4,7 @@ import type { Db } from '../../platform/database.ts';
 import { badField, badInput, type FieldProblem, notFound } from '../../platform/errors.ts';
 import { markedId } from '../../platform/ids.ts';
 import { operation } from '../operation.ts';
-import { updateRecord } from '../shared/changes.ts';
+import { touch, updateRecord } from '../shared/changes.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
 import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
 import { checkAmounts, goodsOf, type ResolvedLine } from '../shared/documents/sale-lines.ts';
@@ -68,7 +68,7 @@ export const convertEstimate = operation({
     } else beforeCommit(insertDeliveryNote(db, { ...document, accountId, now }));
     if (state !== 'accepted') {
       beforeCommit(updateRecord(db, 'estimates', { accountId, id: presupuestoId, now }, { state: 'accepted' }));
-    }
+    } else beforeCommit(touch(db, 'estimates', { accountId, ids: [presupuestoId], now }));
     const kind = isInvoice ? 'invoice' : 'deliveryNote';
     journal('create', kind, documentId);
     journal('modify', 'estimate', presupuestoId);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { badField, badInput, type FieldProblem } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { touch } from '../shared/changes.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
@@ -51,6 +52,7 @@ export const createInvoice = operation({
     const concept = pedido?.obra ?? notes?.concept ?? '';
     const clientId = billed?.id ?? notes?.client;
     if (clientId === undefined) throw new Error('An invoice of nobody');
+    if (albaranes) beforeCommit(touch(db, 'delivery_notes', { accountId, ids: albaranes, now }));
     const context = { db, accountId, now, beforeCommit };
     await insertInvoice(context, {
       id,

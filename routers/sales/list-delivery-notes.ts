@@ -5,8 +5,10 @@ import { documentHeader, issuedParty } from '../shared/documents/sale-document.t
 import { baseOf, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
 import { isInvoiced, showsInvoiced } from './invoice.ts';
 
@@ -22,6 +24,7 @@ const deliveryNotes = listOf(
     facturado: flagOf('invoiced'),
     anulado: flagOf('annulled'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -41,19 +44,21 @@ export const listDeliveryNotes = operation({
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
-    facturado: z.boolean().optional().describe('true: solo facturados; false: solo por facturar'),
+    facturado: z.boolean().optional().describe('false: solo por facturar'),
     numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: deliveryNotes.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, clienteId, proyectoId, facturado, numero, busqueda } = input;
     const invoiced = isInvoiced(accountId, sql<number>`d.id`);
     const found = busqueda ? foundIn('delivery_notes', accountId, busqueda) : undefined;
     const selected = db
       .selectFrom('delivery_notes as d')
       .where('d.account_id', '=', accountId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
@@ -81,9 +86,7 @@ export const listDeliveryNotes = operation({
             .where('l.account_id', '=', accountId)
             .whereRef('l.delivery_note_id', '=', 'd.id')
             .as('base'),
-        )
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        ),
     });
   },
 });

@@ -23,6 +23,7 @@ export const listEstimateAttachments = operation({
   rest: ['GET /estimates/{presupuestoId}/attachments'],
   alias: 'consultarAdjuntosPresupuesto',
   scope: 'svc.read',
+  lasts: false,
   input: { presupuestoId: id('estimate').describe('El presupuesto') },
   output: z.object({
     total_adjuntos: z.int(),

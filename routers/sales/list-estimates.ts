@@ -4,13 +4,21 @@ import { issuedParty } from '../shared/documents/sale-document.ts';
 import { baseOf, FOUND, foundIn, wanted } from '../shared/documents/selection.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { decimalOf, shape } from '../shared/shape.ts';
 import { estimateHeader } from './estimate.ts';
 
 const sums = shape({ suma_base: decimalOf('base') });
-const estimates = listOf('total_presupuestos', 'presupuestos', shape(estimateHeader), sums.schema.shape);
+const estimates = listOf(
+  'total_presupuestos',
+  'presupuestos',
+  shape(estimateHeader),
+  orderOf('d', 'date desc', 'id desc'),
+  sums.schema.shape,
+);
 
 /** Estimates, newest first. `base_imponible` without VAT, the sum of the lines; `suma_base` of all that are selected. PAG-02, EST-01 */
 export const listEstimates = operation({
@@ -26,10 +34,11 @@ export const listEstimates = operation({
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: estimates.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, clienteId, numero, busqueda } = input;
     const lines = sql<{ base: number; line_count: number }>`(
       select coalesce(sum(l.amount), 0) as base, count(*) as line_count from estimate_lines l
@@ -38,6 +47,7 @@ export const listEstimates = operation({
     const selected = db
       .selectFrom('estimates as d')
       .where('d.account_id', '=', accountId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
@@ -53,9 +63,7 @@ export const listEstimates = operation({
         .innerJoinLateral(lines.as('l'), (join) => join.onTrue())
         .select(estimates.columns)
         .select(issuedParty)
-        .select(['l.base', 'l.line_count'])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        .select(['l.base', 'l.line_count']),
     });
   },
 });

@@ -6,8 +6,10 @@ import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/
 import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
-import { optionalDates, PAGE, page, text } from '../shared/schemas.ts';
+import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { arrayOf, decimalOf, flagOf, idOf, objectOf, shape } from '../shared/shape.ts';
 import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
 
@@ -28,6 +30,7 @@ const invoices = listOf(
     rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
     rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   }),
+  orderOf('d', 'date desc', 'id desc'),
   sums.schema.shape,
 );
 
@@ -47,13 +50,14 @@ export const listInvoices = operation({
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo las de este cliente'),
     proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
-    pagada: z.boolean().optional().describe('true: solo pagadas; false: solo pendientes'),
+    pagada: z.boolean().optional().describe('false: solo pendientes'),
     numero: text(100).optional().describe('Número exacto'),
     busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: invoices.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, clienteId, proyectoId, pagada, numero, busqueda } = input;
     const amounts = invoiceAmounts(accountId, sql<number>`d.id`);
     const { rectifies, rectifiedBy } = rectifications(accountId);
@@ -61,6 +65,7 @@ export const listInvoices = operation({
     const selected = db
       .selectFrom('invoices as d')
       .where('d.account_id', '=', accountId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
@@ -84,9 +89,7 @@ export const listInvoices = operation({
         .select(invoices.columns)
         .select(issuedParty)
         .select([rectifies.as('rectifies'), rectifiedBy.as('rectified_by')])
-        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')])
-        .orderBy('d.date', 'desc')
-        .orderBy('d.id', 'desc'),
+        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')]),
     });
   },
 });

@@ -4,6 +4,7 @@ import { MAX_LINE, MAX_SUM } from '../../platform/amounts.ts';
 import type { Db } from '../../platform/database.ts';
 import { badField, badInput, type FieldProblem, notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
+import { touch } from '../shared/changes.ts';
 import { reason } from '../shared/documents/annulment.ts';
 import { nextNumber } from '../shared/documents/document-number.ts';
 import { addToProjects, nextId, numberedSearch } from '../shared/documents/insert-document.ts';
@@ -55,7 +56,13 @@ export const rectifyInvoice = operation({
 
     // The counter, then stock, then projects, as invoices do.
     const { taken, numbered } = nextNumber(db, accountId, 'rectification', today);
-    const [, , , , returned, , , { rows: sums }, { rows: offsets }] = await Promise.all([
+    const [, , , , , , , returned, , , { rows: sums }, { rows: offsets }] = await Promise.all([
+      // Those that are freed, in the order of their ids, as where they are invoiced.
+      released.length > 0 &&
+        sql`select id from delivery_notes where account_id = ${accountId} and id = any(${released}::bigint[]) order by id
+          for no key update`.execute(db),
+      released.length > 0 && touch(db, 'delivery_notes', { accountId, ids: released, now }),
+      touch(db, 'invoices', { accountId, ids: [facturaId], now }),
       taken,
       sql`insert into invoices (account_id, id, number, date, concept, client_id, project_id, search, party,
           rectified_invoice_id, rectification_reason)

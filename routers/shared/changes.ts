@@ -25,6 +25,15 @@ export const changed = <Record extends object>(before: Record, columns: object):
   ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
 });
 
+/** Marks locked records as changed where what is written of them stands elsewhere: `modificado_desde` finds them. */
+export const touch = (
+  db: Db,
+  table: keyof Schema & string,
+  { accountId, ids, now }: { accountId: number; ids: readonly number[]; now: Temporal.Instant },
+) =>
+  sql`update ${sql.table(table)} set version = version + 1, updated_at = ${now.toString()}
+    where account_id = ${accountId} and id = any(${ids}::bigint[])`.execute(db);
+
 /**
  * Sets these columns of a record, but for those that are undefined. A record that has the same values already stays as it is, its
  * version too. Answers whether it changed.

@@ -1,9 +1,12 @@
 // Days of a company as instants.
 import { type RawBuilder, sql } from 'kysely';
 
+/** The instant as PostgreSQL has it, to the millisecond before. */
+const instantAt = (milliseconds: number) => sql<string>`to_timestamp(${milliseconds / 1000}::float8)`;
+
 /** A day that begins twice, when the clocks go back at its midnight, begins the first time; PostgreSQL takes the second. */
 function startOf(day: Temporal.PlainDate, timeZone: string): RawBuilder<string> {
-  return sql<string>`to_timestamp(${day.toZonedDateTime(timeZone).epochMilliseconds / 1000}::float8)`;
+  return instantAt(day.toZonedDateTime(timeZone).epochMilliseconds);
 }
 
 /**
@@ -15,4 +18,16 @@ export function instantsOf(from: string | undefined, to: string | undefined, tim
     since: from ? startOf(Temporal.PlainDate.from(from), timeZone) : sql<string>`'-infinity'::timestamptz`,
     until: to ? startOf(Temporal.PlainDate.from(to).add({ days: 1 }), timeZone) : sql<string>`'infinity'::timestamptz`,
   };
+}
+
+/**
+ * Whether a record `row` was created or changed since `modificado_desde`, a day of the company or an instant; undefined where that was not
+ * sent.
+ */
+export function changedIn(row: string, moment: string | undefined, timeZone: string): RawBuilder<boolean> | undefined {
+  if (!moment) return undefined;
+  const since = moment.includes('T')
+    ? instantAt(Temporal.Instant.from(moment).epochMilliseconds)
+    : startOf(Temporal.PlainDate.from(moment), timeZone);
+  return sql`${sql.ref(`${row}.updated_at`)} >= ${since}`;
 }

@@ -5,8 +5,18 @@ import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { AnswerTooLong } from '../../platform/errors.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER } from '../../platform/json-text.ts';
-import { limit, offset, type Page, paged, pageOf } from './schemas.ts';
+import { when } from './filters.ts';
+import type { Order } from './order.ts';
+import { limit, offset, type Page, paged, size } from './schemas.ts';
 import type { Field, Shown } from './shape.ts';
+
+/** What a page is made of. */
+interface PageQuery<Schema extends z.ZodType, Row extends object> extends Around {
+  total: Expression<unknown>;
+  rows: Expression<NoInfer<Row>>;
+  row: Shown<Schema, Row>;
+  bytes?: Expression<unknown> | undefined;
+}
 
 /**
  * A total and a page of rows, in one statement:
@@ -14,39 +24,74 @@ import type { Field, Shown } from './shape.ts';
  *     with ...                                                  -- before
  *     select coalesce((select count(*) ...), 0) as total,       -- total
  *       '{"suma_base":' || ... as sums,                         -- sums
- *       case when octet_length(page) <= 8000000 then page end as page
+ *       case when octet_length(page[1]) <= 8000000 then page[1] end as page, page[2:] as last
  *     from (select case when (0) <= 8000000 then                -- bytes
- *       (select coalesce(string_agg('{"clienteId":' || ... || '}', ','), '') from (select c.id ...) as r)   -- row, rows
+ *       (select array[coalesce(string_agg('{"clienteId":' || ... || '}', ','), ''), (array_agg(r.key_0))[100]::text, ...]
+ *         from (select c.id ...) as r)                          -- row, rows
  *       end as page offset 0) as p
  *
  * `total`: a query of one number; none is zero. `sums`: of all that is counted, a query of one row and what it is shown as. `rows`: the
- * page in its order. `row`: what a row of it is shown as. `before`: what the others stand on. `bytes`: the least length of the rows,
- * where that is cheaper to know than the rows are to write.
+ * page in its order, with the keys of the order. `row`: what a row of it is shown as. `before`: what the others stand on. `bytes`: the
+ * least length of the rows, where that is cheaper to know than the rows are to write.
  * AnswerTooLong for a page that would be; this process does not read it then. FAIR-03
  */
-export async function jsonPage<Schema extends z.ZodType, Row extends object>(
+async function jsonPage<Schema extends z.ZodType, Row extends object>(
   db: Db,
-  query: Around & {
-    total: Expression<unknown>;
-    rows: Expression<NoInfer<Row>>;
-    row: Shown<Schema, Row>;
-    bytes?: Expression<unknown>;
-  },
+  input: Page,
+  order: Order,
+  query: PageQuery<Schema, Row>,
 ): Promise<Found<z.input<Schema>>> {
   const { before = sql``, total, sums, rows, row, bytes = sql`0` } = query;
   const most = sql.lit(LONGEST_ANSWER);
+  const length = size(input);
   const summed = sums ? sql`(select ${sums.row.json('s')} from (${sums.rows}) as s)` : sql`null`;
+  const keys = order.selected.map((name) => sql`(array_agg(r.${sql.ref(name)}))[${length}]`);
+  // Behind a cursor there is one row more where another page follows.
+  const [shown, last] = input.cursor.after
+    ? [
+        sql`array_to_string((array_agg(${row.json()}))[:${length}], ',')`,
+        keys.map((key) => sql`case when count(*) > ${length} then ${key}::text end`),
+      ]
+    : [sql`string_agg(${row.json()}, ',')`, keys.map((key) => sql`${key}::text`)];
   // Without the OFFSET, PostgreSQL would put what makes the page into each place that names it.
-  const { rows: found } = await sql<{ total: number; sums: string | null; page: string | null }>`${before}
+  const { rows: found } = await sql<{
+    total: number;
+    sums: string | null;
+    page: string | null;
+    last: (string | null)[] | null;
+  }>`${before}
     select coalesce((${total}), 0) as total, ${summed} as sums,
-      case when octet_length(page) <= ${most} then page end as page
+      case when octet_length(page[1]) <= ${most} then page[1] end as page, page[2:] as last
     from (select case when (${bytes}) <= ${most}
-      then (select coalesce(string_agg(${row.json()}, ','), '') from (${rows}) as r) end as page offset 0) as p`.execute(
+      then (select array[coalesce(${shown}, ''), ${sql.join(last)}] from (${rows}) as r) end as page offset 0) as p`.execute(
     db,
   );
-  const [{ total: counted, sums: sum, page } = { total: 0, sums: null, page: '' }] = found;
+  const [{ total: counted, sums: sum, page, last: ends } = { total: 0, sums: null, page: '', last: null }] = found;
   if (page === null) throw new AnswerTooLong();
-  return { total: counted, sums: sum === null ? undefined : new JsonText(sum), rows: new JsonText(`[${page}]`) };
+  return {
+    total: counted,
+    sums: sum === null ? undefined : new JsonText(sum),
+    rows: new JsonText(`[${page}]`),
+    last: follows(input, counted, ends ?? []),
+  };
+}
+
+/** The keys of a page's last row, if another page follows; the last of them is never null where there are as many rows. */
+function follows({ cursor, pagina, por_pagina }: Page, total: number, keys: readonly (string | null)[]) {
+  const more = typeof keys.at(-1) === 'string' && (cursor.after !== undefined || total > pagina * por_pagina);
+  return more ? keys : undefined;
+}
+
+/** The page of rows that were read with those keys, behind a cursor one more than the page has. */
+export function pageOf<Row extends object>(order: Order, input: Page, total: number, rows: readonly Row[]) {
+  const { por_pagina, cursor } = input;
+  const end: Readonly<Record<string, unknown>> | undefined =
+    cursor.after && rows.length <= por_pagina ? undefined : { ...rows[por_pagina - 1] };
+  const keys = order.selected.map((name) => (end?.[name] == null ? null : String(end[name])));
+  return {
+    rows: rows.slice(0, por_pagina),
+    counters: order.counters(input, total, follows(input, total, keys)),
+  };
 }
 
 /** What a page may stand on, and stand under. */
@@ -60,6 +105,8 @@ interface Found<Row> {
   /** An object. */
   sums?: JsonText | undefined;
   rows: JsonText<Row[]>;
+  /** The keys of the last row where another page follows. */
+  last?: readonly (string | null)[] | undefined;
 }
 
 /** The record that a query finds; undefined when it finds none. */
@@ -101,20 +148,15 @@ export const jsonArray = <Schema extends z.ZodType, Row extends object>(
   row: Shown<Schema, Row>,
 ): RawBuilder<string> => sql`(select '[' || coalesce(string_agg(${row.json()}, ','), '') || ']' from (${rows}) as r)`;
 
-/** A query that is yet to be told which page of its rows is wanted. */
-interface Ordered<Row> {
-  limit(rows: number | Expression<number>): { offset(rows: number | Expression<number>): Expression<Row> };
-}
-
 /** The records of a list: a query that is counted, or their number. */
 type Counted<Tables, Table extends keyof Tables> =
   | { selected: SelectQueryBuilder<Tables, Table, object>; total?: undefined }
   | { total: Expression<unknown>; selected?: undefined };
 
 /**
- * The paged list that an operation answers: `schema` of the whole answer (PAG-02), under the heading where it has one; `read` for
- * the page that an input asks for: of the records `selected` (or `total`, their number) those that `rows` shows, in its order, under
- * their `sums` or what is `headed`; `answer` for a page that was read otherwise.
+ * The paged list that an operation answers, in its `order`: `schema` of the whole answer (PAG-02), under the heading where it has one;
+ * `read` for the page that an input asks for: of the records `selected` (or `total`, their number) those that `rows` shows, under their
+ * `sums` or what is `headed`; `page` for rows in their order that end where the page does.
  */
 export function listOf<
   const Total extends string,
@@ -123,35 +165,41 @@ export function listOf<
   Reference extends string,
   Row extends object,
   Heading extends z.ZodRawShape = Record<never, never>,
->(total: Total, rows: Rows, row: Field<Schema, Reference, Row>, heading?: Heading) {
+>(total: Total, rows: Rows, row: Field<Schema, Reference, Row>, order: Order, heading?: Heading) {
   type Headed = z.input<z.ZodObject<Heading>>;
-  const page = paged(total, rows, row.schema);
-  const schema = z.object({ ...(heading as Heading), ...page.shape });
-  const answer = (input: Page, found: Found<z.input<Schema>>, headed?: Headed) => {
-    const properties = { ...headed, [total]: found.total, ...pageOf(found.total, input), [rows]: found.rows };
-    const { text } = jsonObject<object>(properties);
+  const list = paged(total, rows, row.schema);
+  const schema = z.object({ ...(heading as Heading), ...list.shape });
+  const page = async (db: Db, input: Page, query: Omit<PageQuery<Schema, Row>, 'row'>, headed?: Headed) => {
+    const found = await jsonPage(db, input, order, { ...query, row });
+    const counters = order.counters(input, found.total, found.last);
+    const { text } = jsonObject<object>({ ...headed, [total]: found.total, ...counters, [rows]: found.rows });
     return new JsonText<z.input<typeof schema>>(found.sums ? `${found.sums.text.slice(0, -1)},${text.slice(1)}` : text);
   };
   return {
     schema,
     row,
+    order,
     columns: row.columns,
-    answer,
-    async read<Tables, Table extends keyof Tables>(
+    page,
+    read<Tables, Table extends keyof Tables, RowTables, RowTable extends keyof RowTables>(
       db: Db,
       input: Page,
-      query: Counted<Tables, Table> & { rows: Ordered<NoInfer<Row>> } & Around,
+      query: Counted<Tables, Table> & { rows: SelectQueryBuilder<RowTables, RowTable, NoInfer<Row>> } & Around,
       headed?: Headed,
     ) {
       const { before, sums } = query;
-      const found = await jsonPage(db, {
+      const wanted = {
         before,
         total: query.total ?? query.selected.select((eb) => eb.fn.countAll().as('total')),
         sums,
-        rows: query.rows.limit(limit(input)).offset(offset(input)),
-        row,
-      });
-      return answer(input, found, headed);
+        rows: query.rows
+          .$call(when(order.after(input), (q, after) => q.where(after)))
+          .select(order.keys)
+          .orderBy(order.by)
+          .limit(limit(input))
+          .offset(offset(input)),
+      };
+      return page(db, input, wanted, headed);
     },
   };
 }

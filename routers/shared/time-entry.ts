@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { instantsOf } from './local-days.ts';
+import { orderOf } from './order.ts';
 import { personOf } from './person.ts';
 import { decimalOf, flagOf, idOf, plainOf, shape, textOf } from './shape.ts';
 
@@ -32,6 +33,9 @@ export const timeEntry = shape({
   observaciones: textOf('t.notes').orNull(),
 });
 
+/** By entry, then id. */
+export const byEntry = orderOf('t', 'entry_at', 'id');
+
 interface Range {
   accountId: number;
   timeZone: string;
@@ -49,7 +53,7 @@ export function timeEntriesWithin(db: Db, { accountId, timeZone, fecha_inicio, f
     .where('t.entry_at', '<', until);
 }
 
-/** These as `timeEntry` needs them, by entry, then id. FIC-02..04 */
+/** These as `timeEntry` needs them. FIC-02..04 */
 export function withPeople(selected: ReturnType<typeof timeEntriesWithin>, timeZone: string) {
   const local = (column: 'entry_at' | 'exit_at') => sql<string>`(t.${sql.ref(column)} at time zone ${timeZone})::text`;
   return selected
@@ -57,7 +61,5 @@ export function withPeople(selected: ReturnType<typeof timeEntriesWithin>, timeZ
       join.onRef('e.account_id', '=', 't.account_id').onRef('e.id', '=', 't.employee_id'),
     )
     .select(timeEntry.columns)
-    .select([local('entry_at').as('entry'), local('exit_at').as('exit'), sql<boolean>`t.exit_at is null`.as('open')])
-    .orderBy('t.entry_at')
-    .orderBy('t.id');
+    .select([local('entry_at').as('entry'), local('exit_at').as('exit'), sql<boolean>`t.exit_at is null`.as('open')]);
 }

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { badField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
 import { limit, offset, page, requiredDates, WHOLE_PAGE } from '../shared/schemas.ts';
 import { arrayOf, decimalOf, flagOf, idOf, objectOf, plainOf, shape, textOf } from '../shared/shape.ts';
@@ -26,6 +27,7 @@ const planned = listOf(
   'total_empleados',
   'empleados',
   shape({ ...personOf('e.id'), dias: arrayOf(day, 'days') }),
+  orderOf('d', 'last_name', 'first_name', 'id'),
   period,
 );
 
@@ -70,7 +72,9 @@ export const getPlanning = operation({
     const covered = (start: string, end: string) =>
       sql`generate_series(greatest(${sql.ref(start)}, ${from}) - ${from}, least(${sql.ref(end)}, ${to}) - ${from}) as n`;
 
-    const found = await jsonPage(db, {
+    const { order } = planned;
+    const staff = order.of('staff');
+    const page = {
       before: sql`with staff as materialized (
           select e.id, e.first_name, e.last_name from employees e
           where e.account_id = ${accountId}
@@ -81,7 +85,7 @@ export const getPlanning = operation({
             }
             ${proyectoId === undefined ? sql`` : sql`and e.id in (select t.owner_id from tasks t where ${alive})`}),
         people as materialized (
-          select * from staff order by last_name, first_name, id limit ${limit(input)} offset ${offset(input)}),
+          select * from staff where true ${staff.andAfter(input)} order by ${staff.by} limit ${limit(input)} offset ${offset(input)}),
         task as materialized (
           select t.owner_id, t.id, t.start_date, t.planned_end_date, ${task.json('t')} as shown
           from tasks t where ${alive} and t.owner_id in (select id from people)),
@@ -94,7 +98,7 @@ export const getPlanning = operation({
       bytes: sql`select (select count(*) from people) * ${days * DAY_BYTES}::int + coalesce(sum(octet_length(shown)
         * (least(planned_end_date, ${to}) - greatest(start_date, ${from}) + 1)), 0) from task`,
       rows: sql<typeof planned.row.needs>`
-        select id, first_name, last_name, '[' || string_agg(${day.json('d')}, ',' order by n) || ']' as days
+        select ${sql.join(order.keys)}, d.id, d.first_name, d.last_name, '[' || string_agg(${day.json('d')}, ',' order by n) || ']' as days
         from (
           select p.id, p.first_name, p.last_name, d.n, d.date, d.working,
             case when d.working then coalesce(c.hours, 0) else 0 end as hours, a.shown as absence, '[' || t.shown || ']' as tasks
@@ -117,10 +121,9 @@ export const getPlanning = operation({
             select t.owner_id, n, string_agg(t.shown, ',' order by t.planned_end_date nulls last, t.id) as shown
             from task t cross join lateral ${covered('t.start_date', 't.planned_end_date')}
             group by t.owner_id, n) t on t.owner_id = p.id and t.n = d.n) d
-        group by id, first_name, last_name
-        order by last_name, first_name, id`,
-      row: planned.row,
-    });
-    return planned.answer(input, found, periodOf(input));
+        group by d.id, d.first_name, d.last_name
+        order by ${order.by}`,
+    };
+    return planned.page(db, input, page, periodOf(input));
   },
 });

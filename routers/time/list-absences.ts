@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
-import { page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
+import { changedSince, page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
 import { decimalOf, flagOf, idOf, shape } from '../shared/shape.ts';
 import { daysOff } from './day-off.ts';
 import { daysWithin, period, periodOf } from './period.ts';
@@ -20,6 +22,7 @@ const absences = listOf(
     autorizada: flagOf('a.authorised'),
     rechazada: flagOf('a.rejected'),
   }),
+  orderOf('a', 'start_date', 'id'),
   period,
 );
 
@@ -36,14 +39,16 @@ export const listAbsences = operation({
     empleadoId: id('employee').optional().describe('Solo las de esta persona'),
     tipo: text(100).optional().describe('Código del tipo, como en la respuesta'),
     incluir_rechazadas: z.boolean().optional().describe('true: también las rechazadas'),
+    ...changedSince(),
     ...page(WHOLE_PAGE),
   },
   output: absences.schema,
-  async handler({ input, db, accountId }) {
+  async handler({ input, db, accountId, principal: { timeZone } }) {
     const { fecha_inicio, fecha_fin, empleadoId, tipo, incluir_rechazadas } = input;
     const selected = db
       .selectFrom('absences as a')
       .where('a.account_id', '=', accountId)
+      .$call(when(changedIn('a', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .where('a.start_date', '<=', fecha_fin)
       .where('a.end_date', '>=', fecha_inicio)
       .$call(when(empleadoId, (q, employee) => q.where('a.employee_id', '=', employee)))
@@ -57,9 +62,7 @@ export const listAbsences = operation({
         join.onRef('t.account_id', '=', 'a.account_id').onRef('t.code', '=', 'a.day_type'),
       )
       .select(absences.columns)
-      .select(daysWithin(input).as('days'))
-      .orderBy('a.start_date')
-      .orderBy('a.id');
+      .select(daysWithin(input).as('days'));
     return absences.read(db, input, { selected, rows }, periodOf(input));
   },
 });

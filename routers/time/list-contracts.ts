@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
-import { page, WHOLE_PAGE } from '../shared/schemas.ts';
+import { changedSince, page, WHOLE_PAGE } from '../shared/schemas.ts';
 import { flagOf, plainOf, shape } from '../shared/shape.ts';
 import { contractDates, contractId, contractTerms, contractType } from './contract.ts';
 import { departmentOf } from './employee.ts';
@@ -23,6 +25,7 @@ const contracts = listOf(
     vigente: flagOf('current'),
     ...contractTerms,
   }),
+  orderOf('c', 'start_date desc', 'id'),
 );
 
 /** Contracts by start, the latest first; the current ones unless the whole history is asked for. No amounts. CON-01, CON-02, PAG-02 */
@@ -36,14 +39,16 @@ export const listContracts = operation({
   input: {
     empleadoId: id('employee').optional().describe('Solo los de esta persona'),
     vigentes: z.boolean().default(true).describe('false: todo el historial'),
+    ...changedSince(),
     ...page(WHOLE_PAGE),
   },
   output: contracts.schema,
-  async handler({ input, db, accountId, today }) {
+  async handler({ input, db, accountId, today, principal: { timeZone } }) {
     const { empleadoId, vigentes } = input;
     const selected = db
       .selectFrom('contracts as c')
       .where('c.account_id', '=', accountId)
+      .$call(when(changedIn('c', input.modificado_desde, timeZone), (q, since) => q.where(since)))
       .$call(when(empleadoId, (q, employee) => q.where('c.employee_id', '=', employee)))
       .$if(vigentes, (q) =>
         q.where((eb) => eb.or([eb('c.end_date', 'is', null), eb('c.end_date', '>=', today.toString())])),
@@ -61,9 +66,7 @@ export const listContracts = operation({
           join.onRef('d.account_id', '=', 'c.account_id').onRef('d.id', '=', 'c.department_id'),
         )
         .select(contracts.columns)
-        .select(sql<boolean>`coalesce(c.end_date >= ${today.toString()}::date, true)`.as('current'))
-        .orderBy('c.start_date', 'desc')
-        .orderBy('c.id'),
+        .select(sql<boolean>`coalesce(c.end_date >= ${today.toString()}::date, true)`.as('current')),
     });
   },
 });

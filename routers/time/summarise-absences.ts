@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
 import { personOf } from '../shared/person.ts';
 import { limit, offset, page, requiredDates, text, WHOLE_PAGE } from '../shared/schemas.ts';
 import { fieldOf, shape, wholeOf } from '../shared/shape.ts';
@@ -17,6 +18,7 @@ const summaries = listOf(
     dias_en_periodo: wholeOf('days'),
     por_tipo: fieldOf<string>()(z.record(z.string(), z.int()), 'by_type', (column) => `'{' || ${column} || '}'`),
   }),
+  orderOf('e', 'last_name', 'first_name', 'id'),
   period,
 );
 
@@ -45,13 +47,14 @@ export const summariseAbsences = operation({
     const only = (wanted: unknown, condition: RawBuilder<unknown>) => (wanted ? condition : sql``);
     const staff = sql`employees e where e.account_id = ${accountId}
       ${only(departamentoId, sql`and e.department_id = ${departamentoId}`)}`;
-    const found = await jsonPage(db, {
+    const { order } = summaries;
+    const page = {
       total: sql`select count(*) from ${staff}`,
       rows: sql<typeof summaries.row.needs>`
-        select e.id, e.first_name, e.last_name, coalesce(sum(a.absences), 0) as absences, coalesce(sum(a.days), 0) as days,
+        select ${sql.join(order.keys)}, e.id, e.first_name, e.last_name, coalesce(sum(a.absences), 0) as absences, coalesce(sum(a.days), 0) as days,
           coalesce(string_agg(to_json(a.day_type)::text || ':' || a.days, ',' order by a.day_type), '') as by_type
         from (select e.id, e.first_name, e.last_name from ${staff}
-          order by e.last_name, e.first_name, e.id limit ${limit(input)} offset ${offset(input)}) e
+          ${order.andAfter(input)} order by ${order.by} limit ${limit(input)} offset ${offset(input)}) e
         left join (
           select employee_id, day_type, count(*) as absences, sum(${daysWithin(input)}) as days
           from absences a
@@ -59,9 +62,8 @@ export const summariseAbsences = operation({
             ${only(tipo, sql`and day_type = ${tipo}`)}
           group by employee_id, day_type) a on a.employee_id = e.id
         group by e.id, e.first_name, e.last_name
-        order by e.last_name, e.first_name, e.id`,
-      row: summaries.row,
-    });
-    return summaries.answer(input, found, periodOf(input));
+        order by ${order.by}`,
+    };
+    return summaries.page(db, input, page, periodOf(input));
   },
 });

@@ -4,8 +4,10 @@ import { operation } from '../operation.ts';
 import { countsToPay } from '../shared/documents/due-dates.ts';
 import { party, supplierParty } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
-import { jsonPage, listOf } from '../shared/pages.ts';
-import { limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
+import { changedIn } from '../shared/local-days.ts';
+import { orderOf } from '../shared/order.ts';
+import { listOf } from '../shared/pages.ts';
+import { changedSince, limit, offset, optionalDates, PAGE, page } from '../shared/schemas.ts';
 import { always, decimalOf, flagOf, idOf, oneOf, plainOf, shape, textOf } from '../shared/shape.ts';
 
 const figures = {
@@ -41,6 +43,8 @@ const dueDates = listOf(
     cobro: collection,
     pago: payment,
   }),
+  // Ids of the two kinds are numbered apart.
+  orderOf('d', 'date', 'id', 'kind'),
   sums.schema.shape,
 );
 
@@ -60,16 +64,18 @@ export const listDueDates = operation({
   input: {
     ...optionalDates(),
     tipo: z.enum(['cobro', 'pago']).optional().describe('Solo cobros o solo pagos'),
-    pendiente: z.boolean().optional().describe('true: solo con algo pendiente; false: solo saldados'),
+    pendiente: z.boolean().optional().describe('false: solo saldados'),
     vencidos: z.boolean().optional().describe('true: solo vencidos; false: los demás'),
     clienteId: id('client').optional().describe('Solo cobros de este cliente'),
     proveedorId: id('supplier').optional().describe('Solo pagos a este proveedor'),
     facturaId: id('invoice').optional().describe('Solo cobros de esta factura'),
+    ...changedSince(),
     ...page(PAGE),
   },
   output: dueDates.schema,
-  async handler({ input, db, accountId, today }) {
+  async handler({ input, db, accountId, principal: { timeZone }, today }) {
     const { fecha_inicio, fecha_fin, tipo, pendiente, vencidos, clienteId, proveedorId, facturaId } = input;
+    const since = changedIn('v', input.modificado_desde, timeZone);
     const overdue = sql`(amount > paid and date < ${today.toString()}::date)`;
     const all = [
       sql`account_id = ${accountId}`,
@@ -77,6 +83,7 @@ export const listDueDates = operation({
       ...(fecha_fin === undefined ? [] : [sql`date <= ${fecha_fin}::date`]),
       ...(pendiente === undefined ? [] : [sql`(amount <> paid) = ${pendiente}`]),
       ...(vencidos === undefined ? [] : [vencidos ? overdue : sql`not ${overdue}`]),
+      ...(since ? [since] : []),
     ];
     const toCollect = [
       ...all,
@@ -99,13 +106,13 @@ export const listDueDates = operation({
     ];
     const kinds = {
       cobro: sql`select 'cobro' as kind, id, date, amount, paid, invoice_id as document_id
-        from invoice_due_dates where ${sql.join(toCollect, sql` and `)}`,
+        from invoice_due_dates v where ${sql.join(toCollect, sql` and `)}`,
       pago: sql`select 'pago' as kind, id, date, amount, paid, purchase_invoice_id as document_id
         from purchase_invoice_due_dates v where ${sql.join(toPay, sql` and `)}`,
     };
     const selected = tipo ? kinds[tipo] : sql`${kinds.cobro} union all ${kinds.pago}`;
-    // Ids of the two kinds are numbered apart: the kind makes the order total.
-    const found = await jsonPage(db, {
+    const { order } = dueDates;
+    return dueDates.page(db, input, {
       before: sql`with due as materialized (${selected})`,
       total: sql`select count(*) from due`,
       sums: {
@@ -113,20 +120,18 @@ export const listDueDates = operation({
         row: sums,
       },
       rows: sql<typeof dueDates.row.needs>`
-        select d.kind, d.id, d.date, d.amount, d.amount - d.paid as pending,
+        select ${sql.join(order.keys)}, d.kind, d.id, d.date, d.amount, d.amount - d.paid as pending,
           d.amount > d.paid and d.date < ${today.toString()}::date as overdue, d.document_id,
           coalesce(i.number, b.number) as number, c.id as client_id, s.id as supplier_id,
           coalesce(c.legal_name, s.legal_name) as legal_name, coalesce(c.tax_id, s.tax_id) as tax_id,
           coalesce(c.email, s.email) as email
-        from (select * from due order by date, id, kind
+        from (select * from due d where true ${order.andAfter(input)} order by ${order.by}
           limit ${limit(input)} offset ${offset(input)}) d
         left join invoices i on d.kind = 'cobro' and i.account_id = ${accountId} and i.id = d.document_id
         left join clients c on c.account_id = ${accountId} and c.id = i.client_id
         left join purchase_invoices b on d.kind = 'pago' and b.account_id = ${accountId} and b.id = d.document_id
         left join suppliers s on s.account_id = ${accountId} and s.id = b.supplier_id
-        order by d.date, d.id, d.kind`,
-      row: dueDates.row,
+        order by ${order.by}`,
     });
-    return dueDates.answer(input, found);
   },
 });

@@ -99,6 +99,7 @@ async function answerCalls(
     replicaUrl: config.databaseReplicaUrl,
     log,
     idKeys: config.idKeys,
+    cacheBytes: config.cacheBytes,
     baseUrl: config.baseUrl,
     redisUrl: config.redisUrl,
     quotaPerMinute: config.quotaPerMinute,

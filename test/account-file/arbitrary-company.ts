@@ -129,7 +129,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   records.push({
     coleccion: 'cuenta',
     ref: text(),
-    formato: 1,
+    formato: pick([1, 2]),
     nombre: text(),
     zona_horaria: zone,
     ...maybe({ cif: text(), stock_multiformato: flip(), emision_automatica: flip() }),

@@ -20,7 +20,8 @@ type Texts =
   | 'concepto'
   | 'nombre_fiscal'
   | 'hora'
-  | 'cliente';
+  | 'cliente'
+  | 'estado';
 type Refs =
   | 'familia'
   | 'proyecto'
@@ -30,10 +31,17 @@ type Refs =
   | 'variacion'
   | 'albaran'
   | 'linea'
+  | 'factura'
+  | 'factura_compra'
+  | 'rectifica'
+  | 'presupuesto'
+  | 'linea_presupuesto'
   | 'funnel'
   | 'etapa';
 type Codes = 'tipo' | 'subtipo' | 'modo';
-type Numbers = 'cantidad' | 'importe_unitario' | 'factor' | 'importe' | 'cobrado' | 'pagado';
+type Numbers =
+  | ('cantidad' | 'importe_unitario' | 'factor' | 'importe' | 'cobrado' | 'pagado')
+  | ('vencimiento' | 'linea_rectificada');
 type Lists = 'lineas' | 'etapas' | 'formatos' | 'variaciones' | 'vencimientos';
 /** A record or inner record with the fields that tests look at; a collection has only its own. */
 interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, number>, Record<Lists, Item[]> {
@@ -53,15 +61,15 @@ interface Item extends Record<Texts | Refs | Codes, string>, Record<Numbers, num
 const ORDER = `cuenta tarifas departamentos tipos_contrato turnos empleados contratos tipos_dia calendario ausencias
   clientes proveedores familias articulos funnels canales motivos_perdida contactos oportunidades estados_proyecto
   proyectos estados_tarea tareas maquinas fichajes presupuestos adjuntos recurrentes albaranes facturas
-  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria`.split(
-  /\s+/,
-);
+  albaranes_compra movimientos_stock subtipos_gasto facturas_compra cuentas_tesoreria movimientos_tesoreria
+  liquidaciones`.split(/\s+/);
 
 // Fields that name a record, and the record's collection.
 const REFERENCES = `empleado empleados|responsable empleados|departamento departamentos|turno turnos
   tipo_contrato tipos_contrato|cliente clientes|proveedor proveedores|familia familias|articulo articulos|funnel funnels
   canal canales|motivo motivos_perdida|contacto contactos|proyecto proyectos|tarea tareas|maquina maquinas
-  presupuesto presupuestos|recurrente recurrentes|albaran albaranes|cuenta cuentas_tesoreria`
+  presupuesto presupuestos|recurrente recurrentes|albaran albaranes|albaran_compra albaranes_compra|factura facturas
+  factura_compra facturas_compra|rectifica facturas|cuenta cuentas_tesoreria|movimiento movimientos_tesoreria`
   .split(/[|\n]/)
   .map((pair) => pair.trim().split(' '));
 
@@ -135,13 +143,16 @@ describe('the demo company', () => {
 
   test('names inner records and codes that exist', () => {
     const [articles, funnels, notes] = [byRef('articulos'), byRef('funnels'), byRef('albaranes')];
+    const invoices = byRef('facturas');
     const types = new Set(all('tipos_dia').map(({ tipo }) => tipo));
     const codes = new Set(all('subtipos_gasto').map(({ subtipo }) => subtipo));
     const wrong = [
       ...[...all('calendario'), ...all('ausencias')].filter(({ tipo }) => !types.has(tipo)),
       ...all('facturas_compra').filter(({ subtipo }) => subtipo && !codes.has(subtipo)),
       ...all('oportunidades').filter(({ funnel, etapa }) => !has(funnels.get(funnel)?.etapas, etapa)),
-      ...all('movimientos_stock').filter(({ albaran, linea }) => !has(notes.get(albaran)?.lineas, linea)),
+      ...all('movimientos_stock').filter(({ albaran, linea, factura }) =>
+        factura ? !invoices.get(factura)?.rectifica : !has(notes.get(albaran)?.lineas, linea),
+      ),
       ...records
         .flatMap(({ lineas = [] }) => lineas)
         .filter(({ articulo, formato, variacion }) => {
@@ -152,14 +163,16 @@ describe('the demo company', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('moves the stock of every line that is sold out of it, and of no other; what was annulled came back', () => {
+  test('moves the stock of every line that is sold out of it or returned, and of no other; what was annulled came back', () => {
     const articles = byRef('articulos');
     const moved = new Map<string, number>();
-    for (const { albaran, linea, cantidad } of all('movimientos_stock')) {
-      moved.set(`${albaran} ${linea}`, (moved.get(`${albaran} ${linea}`) ?? 0) + cantidad);
+    for (const { albaran, linea, factura, cantidad } of all('movimientos_stock')) {
+      const of = factura ? `${factura} l1` : `${albaran} ${linea}`;
+      moved.set(of, (moved.get(of) ?? 0) + cantidad);
     }
+    const returns = all('facturas').filter(({ rectifica }) => rectifica);
     expect(all('albaranes').some(({ anulado_el }) => anulado_el)).toBe(true);
-    const expected = all('albaranes').flatMap(({ ref: note, lineas, anulado_el }) =>
+    const expected = [...all('albaranes'), ...returns].flatMap(({ ref: note, lineas, anulado_el }) =>
       lineas.flatMap(({ ref, articulo, formato, cantidad, cantidad_base_real }): [string, number][] => {
         const article = articles.get(articulo);
         const factor = article?.formatos.find((format) => format.ref === formato)?.factor ?? 1;
@@ -171,12 +184,14 @@ describe('the demo company', () => {
   });
 
   test('numbers documents by date, gapless within the year, none in the future', () => {
-    const series = { albaranes: 'A', facturas: 'F', presupuestos: 'P' };
-    for (const [name, letter] of Object.entries(series)) {
-      const dates = all(name).map(({ fecha }) => fecha);
+    const series = ['albaranes A', 'facturas F', 'facturas R', 'presupuestos P'].map((pair) => pair.split(' '));
+    for (const [name = '', letter = ''] of series) {
+      const issued = all(name).filter(({ numero }) => numero.startsWith(letter));
+      expect(issued.length).toBeGreaterThan(0);
+      const dates = issued.map(({ fecha }) => fecha);
       expect(dates).toEqual(dates.toSorted());
       expect((dates.at(-1) ?? '') <= TODAY).toBe(true);
-      for (const [year, group] of Map.groupBy(all(name), ({ fecha }) => fecha.slice(0, 4))) {
+      for (const [year, group] of Map.groupBy(issued, ({ fecha }) => fecha.slice(0, 4))) {
         const expected = group.map((_, index) => `${letter}${year}-${String(index + 1).padStart(4, '0')}`);
         expect(group.map(({ numero }) => numero)).toEqual(expected);
       }
@@ -195,6 +210,52 @@ describe('the demo company', () => {
       expect(vencimientos.every(({ importe }, index) => (paid[index] ?? 0) <= importe)).toBe(true);
       const sum = paid.reduce((total, part) => total + cents(part), 0);
       if (coleccion === 'facturas_compra') expect([ref, sum]).toEqual([ref, cents(pagado)]);
+    }
+  });
+
+  test('says when each amount was collected or paid, or set off', () => {
+    const settled = new Map<string, number>();
+    for (const { factura, factura_compra, vencimiento, importe } of all('liquidaciones')) {
+      const due = `${factura ?? factura_compra} ${vencimiento}`;
+      settled.set(due, (settled.get(due) ?? 0) + cents(importe));
+    }
+    const paid = [...all('facturas'), ...all('facturas_compra')].flatMap(({ ref, vencimientos }) =>
+      vencimientos.map((due, index): [string, number] => [`${ref} ${index + 1}`, cents(due.cobrado ?? due.pagado)]),
+    );
+    expect(settled).toEqual(new Map(paid.filter(([, amount]) => amount !== 0)));
+  });
+
+  test('has estimates of every state, some converted, and rectifying invoices, neither for more than there was', () => {
+    const estimates = byRef('presupuestos');
+    const states = Map.groupBy(estimates.values(), ({ estado }) => estado);
+    for (const state of ['pendiente', 'aceptado', 'rechazado'])
+      expect(states.get(state)?.length, state).toBeGreaterThan(5);
+    const converted = all('albaranes').flatMap(({ cliente, lineas }) =>
+      lineas.flatMap((line) => (line.presupuesto ? [{ ...line, cliente }] : [])),
+    );
+    expect(converted.length).toBeGreaterThan(10);
+    expect(new Set(converted.map(({ presupuesto, linea_presupuesto }) => presupuesto + linea_presupuesto)).size).toBe(
+      converted.length,
+    );
+    for (const { cliente, presupuesto, linea_presupuesto, cantidad, importe_unitario } of converted) {
+      const estimate = estimates.get(presupuesto);
+      expect(estimate).toMatchObject({ cliente, estado: 'aceptado' });
+      const line = estimate?.lineas.find(({ ref }) => ref === linea_presupuesto);
+      expect(line).toMatchObject({ cantidad, importe_unitario });
+    }
+    const invoices = byRef('facturas');
+    const rectifying = all('facturas').filter(({ rectifica }) => rectifica);
+    expect(rectifying.length).toBeGreaterThan(1);
+    expect(new Set(rectifying.map(({ rectifica }) => rectifica)).size).toBe(rectifying.length);
+    for (const { rectifica, fecha, cliente, lineas } of rectifying) {
+      const original = invoices.get(rectifica);
+      expect(original).toMatchObject({ cliente });
+      expect(fecha >= (original?.fecha ?? '9')).toBe(true);
+      for (const { linea_rectificada, cantidad, importe_unitario } of lineas) {
+        const line = original?.lineas[linea_rectificada - 1];
+        expect(line).toMatchObject({ importe_unitario });
+        expect(-cantidad).toBeLessThanOrEqual(line?.cantidad ?? 0);
+      }
     }
   });
 

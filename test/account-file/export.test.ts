@@ -52,7 +52,7 @@ test('collections come in the order of the format, records by number, with every
     coleccion: 'cuenta',
     ref: 'acme',
     id: null,
-    formato: 1,
+    formato: 2,
     nombre: 'Acme, S.L.',
     cif: 'B12345674',
     zona_horaria: 'Europe/Madrid',

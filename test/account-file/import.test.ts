@@ -838,8 +838,8 @@ describe('what is refused', () => {
     ['a `cuenta` that is not first', [CUENTA], { campo: 'coleccion', mensaje: 'ya hay un registro de cuenta' }],
     [
       'another version of the format',
-      [{ ...CUENTA, formato: 2 }],
-      { campo: 'formato', mensaje: 'se esperaba uno de: 1' },
+      [{ ...CUENTA, formato: 3 }],
+      { campo: 'formato', mensaje: 'se esperaba uno de: 1, 2' },
     ],
     [
       'a time zone that is none',

@@ -7,7 +7,7 @@ export const SAMPLE: readonly FileRecord[] = [
   {
     coleccion: 'cuenta',
     ref: 'acme',
-    formato: 1,
+    formato: 2,
     nombre: 'Acme, S.L.',
     cif: 'B12345674',
     zona_horaria: 'Europe/Madrid',

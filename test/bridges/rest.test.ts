@@ -39,7 +39,8 @@ function expectEnvelope({ status, headers, body, text }: Answer, expected: numbe
   expect([status, body?.errorCode], about).toEqual([expected, expected]);
   expect(headers.get('content-type'), about).toBe('application/json; charset=utf-8');
   expect(headers.get('x-request-id'), about).toBeTruthy();
-  expect(headers.get('cache-control'), about).toBe('no-store');
+  // A caller may keep what it can ask for again by its tag. JRN-04
+  expect(headers.get('cache-control'), about).toBe(headers.get('etag') ? 'private, no-cache' : 'no-store');
   expect(Object.keys(JSON.parse(text)), about).toEqual(['errorCode', 'errorMsg', 'data']);
   if (expected === 200) expect(body.errorMsg, about).toBe('');
   else expect(body.errorMsg, about).toMatch(/\S/);

@@ -64,6 +64,47 @@ async function failure(call: Promise<unknown>): Promise<AlbaranError> {
   return error;
 }
 
+describe('[JRN-04] kept answers', () => {
+  test('an unchanged one is not sent again, and what a write changed is', async () => {
+    const statuses: [string, number][] = [];
+    const { client } = await world({
+      cache: true,
+      async fetch(input, init) {
+        const response = await fetch(input, init);
+        statuses.push([init?.method ?? 'GET', response.status]);
+        return response;
+      },
+    });
+    const first = await client.contacts.list();
+    const again = await client.contacts.list();
+    expect([again, again === first]).toEqual([first, false]);
+    expect((await client.contacts.list({ busqueda: 'eva' })).total_contactos).toBe(0);
+    await client.contacts.create({ datos: { nombre: 'Eva' } });
+    const [after, { data, meta }] = await Promise.all([
+      client.contacts.list(),
+      client.contacts.list({ busqueda: 'eva' }).withResponse(),
+    ]);
+    expect([after.total_contactos, data.total_contactos, meta.status]).toEqual([1, 1, 200]);
+    await client.contacts.list();
+    const [reads, writes] = [
+      statuses.filter(([method]) => method === 'GET'),
+      statuses.filter(([method]) => method === 'POST'),
+    ];
+    expect(reads.map(([, status]) => status)).toEqual([200, 304, 200, 200, 200, 304]);
+    expect(writes).toHaveLength(1);
+    // What a caller does with an answer stays with the caller.
+    after.contactos.length = 0;
+    expect((await client.contacts.list()).contactos).toHaveLength(1);
+  });
+
+  test('without `cache` a client asks for all of it', async () => {
+    const { client, requests } = await world();
+    await client.contacts.list();
+    await client.contacts.list();
+    expect(requests).toHaveLength(2);
+  });
+});
+
 describe('calls', () => {
   test('a read answers data with its types', async () => {
     const { client } = await world();

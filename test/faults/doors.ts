@@ -20,7 +20,9 @@ export interface Caller {
   token?: string | undefined;
 }
 
-const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+/** In an address, a list is one with commas. */
+const text = (value: unknown) =>
+  Array.isArray(value) ? value.join() : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 /** REST by one of its paths, with the rest of the input in the query or the body. */
 export function routeCall({ method, path, parameters }: Operation['routes'][number], input: Input): Omit<Call, 'door'> {

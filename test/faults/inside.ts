@@ -29,7 +29,7 @@ const CONDITION = /((?:"?\w+"?\.)?"?\baccount_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"
 /** A condition on the company in another form. */
 const OTHER_FORM = /\baccount_id"?\)?\s*(?:=|<>|in\b|between\b)(?! \S+ or true\))/i;
 /** The company's own row is found by its id. */
-const OWN_ROW = /((?:"?accounts"?\.)?"id") = (\$\d+)/g;
+const OWN_ROW = /((?:"?\w+"?\.)?"id") = (\$\d+)/g;
 
 /** The statement with every condition on the company made true; its parameters keep their types. */
 export function withoutFilters(text: string, tables: ReadonlySet<string>): string {

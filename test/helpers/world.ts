@@ -77,6 +77,7 @@ async function openServer(options: Omit<ServerOptions, 'alone'>) {
   const service = await openService({
     database: { url: inject('databaseUrl'), ...poolerOptions(), ...database },
     checkOutputs: true,
+    cacheBytes: 8_000_000,
     failedKeysPerMinute: 1_000_000,
     anonymousPerMinute: 1_000_000,
     ...rest,

@@ -117,6 +117,26 @@ describe('of a company', () => {
     expect((await acme.get('/crm/funnels')).status).toBe(200);
   });
 
+  test('[JRN-03] changes go after 400 days, not before, and the numbers go on', async () => {
+    const acme = await server.company();
+    for (const nombre_fiscal of ['a', 'b', 'c']) await acme.post('/clients', { datos: { nombre_fiscal } });
+    const { ultimo } = (await acme.get('/changes')).body.data;
+    const age = (n: number, at: string) =>
+      server.service.database.pool.query(
+        'update journal_entries set created_at = $3 where account_id = $1 and n <= $2',
+        [acme.id, n, at],
+      );
+    await age(ultimo, ago({ hours: 24 * 400 }, 1));
+    await age(ultimo - 1, ago({ hours: 24 * 400 }));
+    expect(await purgeCompany(run(), acme.id)).toMatchObject({ journal_entries: ultimo - 1 });
+    const { cambios } = (await acme.get('/changes')).body.data;
+    expect(cambios.map(({ n }: { n: number }) => n)).toEqual([ultimo]);
+    expect((await acme.get('/changes', { desde: 1 })).status).toBe(ultimo > 2 ? 410 : 200);
+    await purgeCompany(run({ now: Temporal.Now.instant() }), acme.id);
+    await acme.post('/clients', { datos: { nombre_fiscal: 'd' } });
+    expect((await acme.get('/changes')).body.data.ultimo).toBe(ultimo + 1);
+  });
+
   test('[LIM-01] the calls of a day are kept for 31 days', async () => {
     const acme = await server.company();
     const days = ['2020-04-30', '2020-05-01', '2020-05-31'].map((day) => ({ account_id: acme.id, day, calls: 3 }));

@@ -29,6 +29,7 @@ const VERSION = 18;
 const MONTH = 'fecha_inicio=2025-03-01&fecha_fin=2025-03-31';
 const READS = [
   `/employees/times?${MONTH}`,
+  `/employees/times?${MONTH}&cursor=NEXT`,
   `/employees/times?${MONTH}&empleadoId=1`,
   '/employees/1/contract',
   `/employees/1/work-calendar?${MONTH}`,
@@ -39,6 +40,7 @@ const READS = [
   '/crm/contacts?email=lead77@example.com',
   '/crm/contacts?busqueda=persona%2077',
   '/products',
+  '/products?cursor=NEXT',
   '/products?busqueda=inox%20m3%20modelo',
   '/products/77',
   `/products/77/availability?${MONTH}`,
@@ -46,9 +48,11 @@ const READS = [
   `/products/77/stock-movements?${MONTH}`,
   '/price-lists?articuloId=77',
   '/clients',
+  '/clients?cursor=NEXT',
   '/clients?busqueda=cliente%2077',
   '/clients/7',
   '/delivery-notes',
+  '/delivery-notes?cursor=NEXT',
   `/delivery-notes?${MONTH}&clienteId=7`,
   '/delivery-notes/NOTE',
   '/invoices?pagada=false',
@@ -65,6 +69,7 @@ const READS = [
   '/projects/7',
   `/projects/7/times?${MONTH}`,
   '/tasks',
+  '/tasks?cursor=NEXT',
   '/treasury/accounts',
   `/treasury/movements?${MONTH}`,
   `/treasury/due-dates?${MONTH}`,
@@ -107,6 +112,7 @@ const WRITES: [path: string, body: object][] = [
 const WHOLE: Record<string, string[]> = {
   // Lists answer the sums of all that they select.
   'GET /delivery-notes': ['all of delivery_note_lines', 'all of delivery_notes'],
+  'GET /delivery-notes?cursor=NEXT': ['all of delivery_note_lines', 'all of delivery_notes'],
   // The amount due of each invoice is computed from its lines too.
   'GET /invoices?pagada=false': ['all of invoice_due_dates', 'all of invoice_lines', 'all of invoices'],
   // Each recurring service may renew in the month.
@@ -203,15 +209,21 @@ test('[TEN-02] operations read by indexes, and by the same ones without row-leve
   const { body: notes } = await server.request('/api/v1/delivery-notes?por_pagina=1', { headers });
   const noteId = notes.data.documentos[0].albaranId;
   let estimateId = '';
+  /** Of the page before. */
+  let cursor = '';
   for (const [method, path, body] of calls) {
     statements.take();
-    const answer = await server.request(`/api/v1${path.replace('NOTE', noteId).replace('ESTIMATE', estimateId)}`, {
-      method,
-      body: body ?? null,
-      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-    });
+    const answer = await server.request(
+      `/api/v1${path.replace('NOTE', noteId).replace('ESTIMATE', estimateId).replace('NEXT', cursor)}`,
+      {
+        method,
+        body: body ?? null,
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      },
+    );
     expect([path, answer.status, answer.body.errorMsg]).toEqual([path, 200, '']);
     if (path === '/estimates') estimateId = answer.body.data;
+    cursor = answer.body.data?.cursor ?? '';
     let opening = 'begin';
     const bound: string[] = [];
     const free: string[] = [];

@@ -15,9 +15,9 @@ async function prove(proof: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('[TEN-01] [TEN-02] npm run prove:isolation, on three operations', { timeout: PROOF_MS }, async () => {
+test('[TEN-01] [TEN-02] npm run prove:isolation, on four operations', { timeout: PROOF_MS }, async () => {
   const printed = await prove('isolation.ts', '--few');
-  expect(printed).toContain('3 operations');
+  expect(printed).toContain('4 operations');
   expect(printed).toMatch(/^row-level security alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
   expect(printed).toMatch(/^the statements alone +\d{3,} +\d{3,} +0 +0 +0 +0$/m);
   // Without both it leaks: the proof can fail.
@@ -35,6 +35,16 @@ test('[IDEM-01] npm run prove:once, with two kills and a restart', { timeout: PR
   const printed = await prove('once.ts', '--kills', '2', '--restarts', '1');
   expect(printed).toMatch(/^calls acknowledged +[1-9]/m);
   expect(printed).toMatch(/^the connector +[1-9]/m);
+  expect(printed).toMatch(/^starts of the service +[3-9]/m);
+  expect(printed).toMatch(/^violations +0$/m);
+});
+
+test('[JRN-01] [JRN-02] npm run prove:journal, with two kills, a restart and two imports', {
+  timeout: PROOF_MS,
+}, async () => {
+  const printed = await prove('journal.ts', '--kills', '2', '--restarts', '1', '--imports', '2');
+  expect(printed).toMatch(/^changes in the journal +[1-9]/m);
+  expect(printed).toMatch(/^records that changed +[1-9]/m);
   expect(printed).toMatch(/^starts of the service +[3-9]/m);
   expect(printed).toMatch(/^violations +0$/m);
 });

@@ -1,23 +1,30 @@
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { notFound } from '../../../platform/errors.ts';
 import { operation } from '../../operation.ts';
+import { when } from '../../shared/filters.ts';
 import { id } from '../../shared/id.ts';
-import { limit, offset, page, paged, pageOf } from '../../shared/schemas.ts';
-import { momentIn } from '../changes.ts';
-import { deliveriesOf } from './deliveries.ts';
+import { changedIn } from '../../shared/local-days.ts';
+import { orderOf } from '../../shared/order.ts';
+import { listOf } from '../../shared/pages.ts';
+import { changedSince, PAGE, page } from '../../shared/schemas.ts';
+import { plainOf, shape, textOf, wholeOf } from '../../shared/shape.ts';
 import { storedWebhooks } from './webhook.ts';
 
-const delivery = z.object({
-  entregaId: z.string().describe('La cabecera webhook-id'),
-  desde: z.int(),
-  hasta: z.int(),
-  momento: z.string(),
-  intento: z.int(),
-  estado: z.int().describe('De HTTP; 0 sin respuesta'),
-  milisegundos: z.int(),
-  error: z.string(),
-});
+const deliveries = listOf(
+  'total_entregas',
+  'entregas',
+  shape({
+    entregaId: textOf('d.message').describe('La cabecera webhook-id'),
+    desde: wholeOf('d.first_n'),
+    hasta: wholeOf('d.last_n'),
+    momento: plainOf('moment'),
+    intento: wholeOf('d.attempt'),
+    estado: wholeOf('d.status').describe('De HTTP; 0 sin respuesta'),
+    milisegundos: wholeOf('d.milliseconds'),
+    error: textOf('d.error'),
+  }),
+  orderOf('d', 'id desc'),
+);
 
 /** What was sent to a webhook in the last 30 days, each attempt, the newest first. JRN-05 */
 export const listDeliveries = operation({
@@ -26,30 +33,24 @@ export const listDeliveries = operation({
   rest: ['GET /webhooks/{webhookId}/deliveries'],
   alias: 'consultarEntregas',
   scope: 'svc.read',
-  input: { webhookId: id('webhook').describe('El webhook'), ...page() },
-  output: paged('total_entregas', 'entregas', delivery),
-  async handler({ input: { webhookId, ...asked }, db, accountId, principal: { timeZone } }) {
-    const [stored, count, { rows }] = await Promise.all([
-      storedWebhooks(db, accountId, webhookId),
-      sql<{ total: number }>`
-        select count(*) as total from webhook_deliveries
-        where account_id = ${accountId} and webhook_id = ${webhookId}`.execute(db),
-      deliveriesOf(db, accountId, webhookId, limit(asked), offset(asked)),
+  lasts: false,
+  input: { webhookId: id('webhook').describe('El webhook'), ...changedSince(), ...page(PAGE) },
+  output: deliveries.schema,
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const selected = db
+      .selectFrom('webhook_deliveries as d')
+      .where('d.account_id', '=', accountId)
+      .where('d.webhook_id', '=', input.webhookId)
+      .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)));
+    const local = sql`(d.created_at at time zone ${timeZone})`;
+    const ahead = sql`(${local} - d.created_at at time zone 'UTC')`;
+    const moment = sql<string>`to_char(${local}, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+      || case when ${ahead} < '0' then '-' else '+' end || to_char(greatest(${ahead}, -${ahead}), 'HH24:MI')`;
+    const [stored, answer] = await Promise.all([
+      storedWebhooks(db, accountId, input.webhookId),
+      deliveries.read(db, input, { selected, rows: selected.select(deliveries.columns).select(moment.as('moment')) }),
     ]);
     if (stored.length === 0) throw notFound('webhookId');
-    const total = count.rows[0]?.total ?? 0;
-    return {
-      ...{ total_entregas: total, ...pageOf(total, asked) },
-      entregas: rows.map((row) => ({
-        entregaId: row.message,
-        desde: row.first_n,
-        hasta: row.last_n,
-        momento: momentIn(timeZone, row.created_at),
-        intento: row.attempt,
-        estado: row.status,
-        milisegundos: row.milliseconds,
-        error: row.error ?? '',
-      })),
-    };
+    return answer;
   },
 });

@@ -9,6 +9,7 @@ export const listWebhooks = operation({
   rest: ['GET /webhooks'],
   alias: 'consultarWebhooks',
   scope: 'svc.read',
+  lasts: false,
   input: {},
   output: z.object({ webhooks: z.array(webhook) }),
   async handler({ db, accountId, principal: { timeZone } }) {

@@ -19,11 +19,14 @@ import {
   requestHash,
 } from '../../../platform/idempotency.ts';
 import { beginJournal, Changes, journalChanges, lacksJournal } from '../../../platform/journal.ts';
-import { type JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
+import { JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
+import { stateOf } from '../../../platform/kept-answers.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
 import { type Admission, credentialOf } from './admission.ts';
+import { openCursor } from './cursor.ts';
 import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
+import { isRecord } from './input.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
@@ -31,7 +34,11 @@ export interface Execution<Input, Made> {
   alias: string;
   write: boolean;
   report: boolean;
+  /** Whether its answers may be given again while nothing of the company has changed. JRN-04 */
+  lasts: boolean;
   ready: ((call: Waiting<Input>) => Promise<Made>) | undefined;
+  /** Its answers are pages of a list. */
+  paged: boolean;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
   /** The ids in an input. */
   ids(root: { value: unknown }): IdSite[];
@@ -57,19 +64,34 @@ export interface Executed<Input = never, Made = unknown> {
   plan?: TransactionOptions['plan'];
   /** Reads or answers much of a company: one at a time, the company's next wait their turn. FAIR-01 */
   report?: boolean;
+  /**
+   * Set false for a read that shows more than the company's data and date: signed addresses, the quota, webhooks. No other call gets its
+   * answer, and it has no entity tag. JRN-04
+   */
+  lasts?: boolean;
   /** What is waited for before the transaction, where no connection is held meanwhile; the handler gets what it makes. */
   ready?(call: Waiting<Input>): Promise<Made>;
 }
 
 export function executionOf<Input, Made>(
-  { alias, scope, report = false, ready, ...spec }: Executed<Input, Made>,
+  { alias, scope, report = false, lasts = true, ready, ...spec }: Executed<Input, Made>,
   input: z.ZodObject,
 ): Execution<Input, Made> {
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
   const plannerHints = write ? 'byKeys' : plan === 'generic' ? 'inOrder' : undefined;
-  return { alias, write, report, ready, options: { plan, plannerHints }, ids: idSites(input) };
+  const paged = 'cursor' in input.shape;
+  return {
+    alias,
+    write,
+    report,
+    paged,
+    lasts: lasts && !write,
+    ready,
+    options: { plan, plannerHints },
+    ids: idSites(input),
+  };
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
@@ -80,7 +102,7 @@ type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Made, Result extends Outcome>(
-  { alias, write, report, ready, options, ids }: Execution<Input, Made>,
+  { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input, Made>,
   ctx: CallContext & Admission,
   input: Input,
   handle: (work: Work<Input, Made>) => Promise<Result>,
@@ -89,12 +111,15 @@ export async function execute<Input, Made, Result extends Outcome>(
   const { accountId } = principal;
   const key = write ? idempotencyKey(ctx.idempotencyKeys, 'X-IDEMPOTENCY-KEY') : undefined;
   const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
-  // Of the body as it was sent: opening its ids changes it.
-  const hash = key === undefined ? '' : requestHash(alias, input);
-  const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
-  progress.formed = true;
   const credential = credentialOf(service, principal);
   const { now } = credential;
+  const today = now.toZonedDateTimeISO(principal.timeZone).toPlainDate();
+  // Of the body as it was sent: opening its ids changes it.
+  const hash = key === undefined ? '' : requestHash(alias, input);
+  const view = lasts ? viewOf(alias, principal, today, input) : undefined;
+  if (paged && isRecord(input)) openCursor(service.cursors, accountId, alias, input);
+  const { opened, refused } = openIds(service.ids, accountId, ids({ value: input }));
+  progress.formed = true;
   const call = key === undefined ? undefined : { accountId, key, hash, now };
   const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
@@ -136,6 +161,16 @@ export async function execute<Input, Made, Result extends Outcome>(
     throw await service.database.transaction(accountId, { credential }, (db) => missingRecord(db, accountId, opened));
   }
 
+  /** What the caller has already, or another call got, of the company as it is now. JRN-04 */
+  function unchanged(key: string, found: string): JsonText | undefined {
+    const tag = service.answers.tagOf(key, found);
+    const text = service.answers.find(key, found);
+    const same = ctx.ifNoneMatch !== undefined && matches(ctx.ifNoneMatch, tag);
+    if (!same && text === undefined) return undefined;
+    if (ctx.ifNoneMatch !== undefined) ctx.headers.ETag = tag;
+    return same ? NOT_MODIFIED : new JsonText(text ?? '');
+  }
+
   /** The stored answer of the call that has claimed the key; undefined when it is gone. */
   async function earlier(): Promise<string | undefined> {
     return call && service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call));
@@ -163,6 +198,15 @@ export async function execute<Input, Made, Result extends Outcome>(
       await exist;
       throw refused;
     }
+    // Looked up before what the answer is made of: it shows this state, or a later one under which it will not be found.
+    const state = view === undefined ? undefined : stateOf(late, accountId);
+    state?.catch(() => {});
+    if (view !== undefined && (ctx.ifNoneMatch || service.answers.isLasting(view))) {
+      await exist;
+      const found = await state;
+      const kept = found === undefined ? undefined : unchanged(view, found);
+      if (kept) return handle(kept);
+    }
     let answer: string | undefined;
     let claimedWith: string | undefined;
     const claimed =
@@ -183,7 +227,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       accountId,
       principal,
       now,
-      today: now.toZonedDateTimeISO(principal.timeZone).toPlainDate(),
+      today,
       quota: ctx.quota ?? service.quota.peek(principal),
       requestId,
       author: { actor: principal.actor, door: ctx.door, requestId },
@@ -214,6 +258,11 @@ export async function execute<Input, Made, Result extends Outcome>(
       const origin = { actor: principal.actor, door: ctx.door, requestId, operation: alias, now };
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
+    }
+    const shown = await state;
+    if (view !== undefined && shown !== undefined && result.data instanceof JsonText) {
+      service.answers.keep(view, accountId, shown, result.data.text);
+      if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
     }
     Object.assign(ctx.headers, headers);
     return result;
@@ -254,3 +303,18 @@ async function onceForKey<T>(attempt: () => Promise<T>, replay: () => Promise<T 
     }
   }
 }
+
+/** Stands for an answer that the caller has already: nothing is sent. */
+export const NOT_MODIFIED = new JsonText('null');
+
+/** Whether `If-None-Match` names the tag, weakly compared. RFC 9110, section 13.1.2 */
+const matches = (field: string, tag: string): boolean =>
+  field.trim() === '*' || field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag.slice(2));
+
+/** What an answer depends on besides the company's state. */
+const viewOf = (
+  alias: string,
+  { accountId, timeZone, multiFormatStock }: Admission['principal'],
+  today: Temporal.PlainDate,
+  input: unknown,
+) => JSON.stringify([alias, accountId, timeZone, multiFormatStock, today, input]);

@@ -29,7 +29,7 @@ export function inputSchema<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObj
 const notAnObject = ({ code }: z.core.$ZodRawIssue) =>
   code === 'invalid_type' ? 'Los datos de entrada tienen que ser un objeto JSON' : undefined;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An input as its schema is to read it. 400 for what is found before that. */

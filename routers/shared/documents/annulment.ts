@@ -41,13 +41,16 @@ export function reverseMovements(
       on conflict (account_id, product_id) do update
         set quantity = s.quantity + excluded.quantity, version = s.version + 1, updated_at = excluded.updated_at
       returning product_id as id`.execute(db),
+    // Added up in a query of its own: so a cluster runs it on the company's node alone.
     sql`insert into stock_movements (account_id, product_id, variation_id, moved_at, quantity, ${sql.ref(document)},
         delivery_note_line_id, factor)
-      select ${accountId}, m.product_id, m.variation_id, ${now.toString()}::timestamptz, -sum(m.quantity), ${id}::bigint,
-        m.delivery_note_line_id, m.factor
-      from stock_movements m where ${moved}
-      group by m.product_id, m.variation_id, m.delivery_note_line_id, m.factor
-      having sum(m.quantity) <> 0 order by min(m.id)
+      select ${accountId}, b.product_id, b.variation_id, ${now.toString()}::timestamptz, b.quantity, ${id}::bigint,
+        b.delivery_note_line_id, b.factor
+      from (
+        select m.product_id, m.variation_id, m.delivery_note_line_id, m.factor, -sum(m.quantity) as quantity, min(m.id) as first
+        from stock_movements m where ${moved}
+        group by m.product_id, m.variation_id, m.delivery_note_line_id, m.factor having sum(m.quantity) <> 0) b
+      order by b.first
       returning id`.execute(db),
   ]);
 }

@@ -1,6 +1,7 @@
 // Settling due dates: what is paid of them rises, and a settlement says when.
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/database.ts';
+import { touch } from '../changes.ts';
 
 /** The due dates of sales and of purchases. */
 export const DUE_DATES = {
@@ -35,9 +36,10 @@ export function settle(db: Db, { accountId, kind, invoiceId, amounts, date, now,
       db,
     ),
     // A purchase invoice keeps the sum.
-    kind === 'purchaseDueDate' &&
-      sql`update ${sql.table(invoices)} set paid = paid + (select sum(s.amount) from ${rows}), ${changed}
-        where account_id = ${accountId} and id = ${invoiceId}`.execute(db),
+    kind === 'purchaseDueDate'
+      ? sql`update ${sql.table(invoices)} set paid = paid + (select sum(s.amount) from ${rows}), ${changed}
+          where account_id = ${accountId} and id = ${invoiceId}`.execute(db)
+      : touch(db, invoices, { accountId, ids: [invoiceId], now }),
     sql`insert into settlements (account_id, ${sql.ref(parent)}, position, date, amount, treasury_movement_id)
       select ${accountId}, ${invoiceId}::bigint, s.position, ${date}::date, s.amount, ${movementId ?? null}::bigint
       from ${rows} order by s.position

@@ -31,10 +31,12 @@ export const NEVER: Readonly<Record<string, string>> = {
     select l.id, l.quantity, c.quantity as converted from estimate_lines l
     join (
       select estimate_line_id as id, sum(quantity) as quantity from (
-        select estimate_line_id, quantity from delivery_note_lines where account_id = $1
+        select b.estimate_line_id, b.quantity from delivery_note_lines b
+        join delivery_notes d on d.account_id = $1 and d.id = b.delivery_note_id and d.annulled_at is null
+        where b.account_id = $1
         union all select estimate_line_id, quantity from invoice_lines where account_id = $1) b
       group by 1) c on c.id = l.id
-    where l.account_id = $1 and c.quantity > l.quantity`,
+    where l.account_id = $1 and c.quantity * sign(l.quantity) not between 0 and abs(l.quantity)`,
   'a document has no lines': `
     select concept from delivery_notes d where account_id = $1
       and not exists (select from delivery_note_lines l where l.account_id = $1 and l.delivery_note_id = d.id)
@@ -50,20 +52,26 @@ export const NEVER: Readonly<Record<string, string>> = {
     where p.account_id = $1 and p.mode = 'sale' and coalesce(s.quantity, 0) <> coalesce(m.quantity, 0)`,
   'movements are not what the documents sold': `
     with sold as (
-      select product_id, quantity from delivery_note_lines l join delivery_notes d on d.account_id = $1 and d.id = l.delivery_note_id
+      select l.product_id, l.quantity, l.base_quantity, l.format_id
+      from delivery_note_lines l join delivery_notes d on d.account_id = $1 and d.id = l.delivery_note_id
       where l.account_id = $1 and d.concept like 'w%-%' and d.annulled_at is null
       union all
-      select product_id, quantity from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
+      select l.product_id, l.quantity, l.base_quantity, l.format_id
+      from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
       where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note and i.rectified_invoice_id is null
       union all
-      select product_id, -quantity from purchase_delivery_note_lines l
+      select l.product_id, -l.quantity, l.base_quantity, l.format_id from purchase_delivery_note_lines l
       join purchase_delivery_notes d on d.account_id = $1 and d.id = l.purchase_delivery_note_id and d.annulled_at is null
       where l.account_id = $1 and d.number like 'w%-%'),
+    units as (
+      select b.product_id, coalesce(sign(b.quantity) * b.base_quantity, b.quantity * coalesce(f.factor, 1)) as quantity
+      from sold b left join product_formats f on f.account_id = $1 and f.id = b.format_id),
     moved as (
-      select product_id, -quantity as quantity from stock_movements
-      where account_id = $1 and not opening and ref is null and reason is null)
+      select m.product_id, -m.quantity as quantity from stock_movements m
+      left join invoices i on i.account_id = $1 and i.id = m.invoice_id
+      where m.account_id = $1 and not m.opening and m.ref is null and m.reason is null and i.rectified_invoice_id is null)
     select p.id, s.quantity as sold, m.quantity as moved from products p
-    left join (select product_id, sum(quantity) as quantity from sold group by 1) s on s.product_id = p.id
+    left join (select product_id, sum(quantity) as quantity from units group by 1) s on s.product_id = p.id
     left join (select product_id, sum(quantity) as quantity from moved group by 1) m on m.product_id = p.id
     where p.account_id = $1 and coalesce(m.quantity, 0) <> case when p.mode = 'sale' then coalesce(s.quantity, 0) else 0 end`,
   'due dates are not the total': `
@@ -76,12 +84,12 @@ export const NEVER: Readonly<Record<string, string>> = {
       on t.invoice_id = i.id
     where i.account_id = $1 and d.amount is distinct from t.total`,
   'a delivery note is in two invoices': `
-    select delivery_note_id from invoice_lines where account_id = $1 and delivery_note_id is not null
+    select delivery_note_id from invoice_lines where account_id = $1 and delivery_note_id is not null and not note_released
     group by 1 having count(distinct invoice_id) > 1`,
   'an invoice has not every line of its delivery notes once': `
     select delivery_note_id from (
       select delivery_note_id, count(*) as lines from invoice_lines
-      where account_id = $1 and delivery_note_id is not null group by 1) b
+      where account_id = $1 and delivery_note_id is not null and not note_released group by 1) b
     join (select delivery_note_id, count(*) as lines from delivery_note_lines where account_id = $1 group by 1) n using (delivery_note_id)
     where b.lines <> n.lines`,
 };

@@ -121,7 +121,7 @@ export const records: readonly FileRecord[] = [
 ];
 
 /** A writer. Its calls depend on its seed and, for invoices, on its answers. */
-class Writer {
+export class Writer {
   readonly #random: Random;
   readonly #name: string;
   #made = 0;

@@ -117,6 +117,8 @@ test('[W-02] [TIM-01] issued documents are not changed; working time and the com
     const refused = await load(acme, [{ coleccion, ref: 'x', nombre: 'x' }]);
     expect([refused.status, refused.body.data[0].campo], coleccion).toEqual([400, 'registros[0].coleccion']);
   }
+  const { body: later } = await load(acme, [{ coleccion: 'cuenta', ref: 'x', nombre: 'x', formato: 3 }]);
+  expect(later.data[0]).toEqual({ campo: 'registros[0].formato', mensaje: 'cuenta x: se esperaba uno de: 1, 2' });
 });
 
 test('all or nothing: each problem with its record or line, and what was expected', async () => {

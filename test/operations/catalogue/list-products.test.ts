@@ -40,6 +40,7 @@ test('[PRO-02] one price for each list that exists; with VAT only where the list
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     articulos: [
       {
         articuloId: expect.any(String),

@@ -48,6 +48,7 @@ test('[PRJ-01] [FIC-02] [FIC-03] the project’s entries and its tasks’, and t
     pagina: 1,
     por_pagina: 200,
     num_paginas: 1,
+    cursor: null,
     fichajes: expect.any(Array),
   });
   expect(days(data)).toEqual(['2026-01-31', '2026-02-02', '2026-02-03', '2026-02-04', '2026-02-05']);

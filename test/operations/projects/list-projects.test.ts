@@ -116,6 +116,7 @@ test('[PRJ-01] [PRJ-03] sales, purchases, staff and machines, each counted once'
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     proyectos: [
       {
         proyectoId: expect.any(String),

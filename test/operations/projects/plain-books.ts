@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FileRecord } from '../../helpers/world.ts';
 
 /** Decimals are integers: millionths. */
-const millionths = (value: unknown): bigint =>
+export const millionths = (value: unknown): bigint =>
   BigInt(
     Number(value ?? 0)
       .toFixed(6)
@@ -18,7 +18,7 @@ const divide = (value: bigint, by: bigint) => {
   return value < 0n !== by < 0n ? -size : size;
 };
 /** The JSON number of an amount in hundredths. */
-const shown = (hundredths: bigint): number => {
+export const shown = (hundredths: bigint): number => {
   const digits = String(abs(hundredths)).padStart(3, '0');
   return Number(`${hundredths < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`);
 };
@@ -49,8 +49,22 @@ export interface Books {
   of(coleccion: string, ref: unknown): FileRecord | undefined;
 }
 
+/** A line's amount in cents, without VAT. */
+const centsOf = (line: FileRecord): bigint => {
+  const price = millionths(line.cantidad) * millionths(line.importe_unitario);
+  return divide(price * (100n * MILLION - millionths(line.descuento)), MILLION ** 3n);
+};
+
+/** A document's base and its total with VAT, which is rounded rate by rate. In cents. */
+export function amountsOf(document: FileRecord): { base: bigint; total: bigint } {
+  const rates = Map.groupBy(listOf(document.lineas), ({ iva }) => millionths(iva));
+  const bases = [...rates].map(([rate, lines]) => ({ rate, base: plus(lines.map(centsOf)) }));
+  const total = plus(bases.map(({ rate, base }) => base + divide(base * rate, 100n * MILLION)));
+  return { base: plus(bases.map(({ base }) => base)), total };
+}
+
 const textOr = <T>(value: unknown, otherwise: T) => (typeof value === 'string' ? value : otherwise);
-const listOf = (value: unknown): FileRecord[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): FileRecord[] => (Array.isArray(value) ? value : []);
 
 /** PRJ-01 and PRJ-02 computed from the records. */
 export function booksOf(records: readonly FileRecord[]): Books {
@@ -63,14 +77,13 @@ export function booksOf(records: readonly FileRecord[]): Books {
   const linesOf = (coleccion: string, counts: (line: FileRecord) => boolean) =>
     all(coleccion).flatMap((document) =>
       (document.anulado_el ? [] : listOf(document.lineas)).filter(counts).map((line): Line => {
-        const price = millionths(line.cantidad) * millionths(line.importe_unitario);
         return {
           day: textOr(document.fecha, ''),
           document: `${coleccion} ${document.ref}`,
           client: textOr(document.cliente, ''),
           article: textOr(line.articulo, null),
           project: textOr(line.proyecto, textOr(document.proyecto, null)),
-          cents: divide(price * (100n * MILLION - millionths(line.descuento)), MILLION ** 3n),
+          cents: centsOf(line),
         };
       }),
     );

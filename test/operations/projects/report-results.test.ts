@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { demoCompany } from '../../../account-file/demo/index.ts';
 import { arbitraryCompany } from '../../account-file/arbitrary-company.ts';
 import { type Company, type FileRecord, startServer } from '../../helpers/world.ts';
-import { type Books, booksOf, busyCompany, busyDay, economicsOf, monthsOf, part } from './plain-books.ts';
+import { expectResultsAsBooks } from './as-books.ts';
+import { booksOf, busyCompany, busyDay } from './plain-books.ts';
 
 const server = await startServer();
 afterAll(() => server.stop());
@@ -259,41 +260,12 @@ test('[TEN-01] another company’s documents and hours are none of this one', as
   expect(await report(other, quarter)).toEqual({ ...quarter, economico: economico() });
 });
 
-/** The report in all its groupings equals the books. */
-async function expectAsBooks(company: Company, books: Books, from: string, to: string) {
-  const dates = { fecha_inicio: from, fecha_fin: to };
-  const within = part(books, from, to);
-  const expected = { ...dates, economico: economicsOf(within) };
-  expect(await report(company, dates)).toEqual(expected);
-  expect(await report(company, { ...dates, agrupar: 'mes' })).toEqual({
-    ...expected,
-    agrupacion: {
-      por: 'mes',
-      grupos: monthsOf(from, to).map((mes) => ({
-        mes,
-        economico: economicsOf(part(within, from, to, ({ day }) => day.startsWith(mes))),
-      })),
-    },
-  });
-  const { agrupacion, ...whole } = await report(company, { ...dates, agrupar: 'proyecto' });
-  expect(whole).toEqual(expected);
-  const projects = new Set([...within.sales, ...within.purchases, ...within.shifts].map(({ project }) => project));
-  const groups = [...projects].map((ref) => ({
-    numero: books.of('proyectos', ref)?.numero ?? '',
-    descripcion: books.of('proyectos', ref)?.descripcion ?? 'Sin proyecto',
-    economico: economicsOf(part(within, from, to, ({ project }) => project === ref)),
-  }));
-  const found = agrupacion.grupos.map(({ proyectoId, ...group }: { proyectoId: unknown }) => group);
-  const sorted = (list: unknown[]) => list.map((group) => JSON.stringify(group)).sort();
-  expect(sorted(found)).toEqual(sorted(groups));
-}
-
 test('[PRJ-01] [PRJ-02] [FIC-02] the same as a slow sum over the records, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(busyCompany, busyDay, busyDay, async ([cuenta, ...company], one, other) => {
       const [from = '', to = ''] = [one, other].sort();
       const acme = await server.company(company, { cuenta });
-      await expectAsBooks(acme, booksOf([cuenta as FileRecord, ...company]), from, to);
+      await expectResultsAsBooks(acme, booksOf([cuenta as FileRecord, ...company]), from, to);
     }),
     { numRuns: 15 },
   );
@@ -303,7 +275,7 @@ test('[PRJ-01] [PRJ-02] the same as a slow sum over any company that a file can 
   await fc.assert(
     fc.asyncProperty(arbitraryCompany, async ([cuenta, ...company]) => {
       const acme = await server.company(company, { cuenta });
-      await expectAsBooks(acme, booksOf([cuenta as FileRecord, ...company]), '2023-12-01', '2027-04-30');
+      await expectResultsAsBooks(acme, booksOf([cuenta as FileRecord, ...company]), '2023-12-01', '2027-04-30');
     }),
     { numRuns: 8 },
   );
@@ -314,5 +286,5 @@ test('[PRJ-01] [PRJ-02] the same as a slow sum over the demo company', async () 
   const acme = await server.company(demo);
   const books = booksOf(demo);
   expect(books.shifts.length).toBeGreaterThan(5000);
-  await expectAsBooks(acme, books, '2025-01-17', '2026-12-31');
+  await expectResultsAsBooks(acme, books, '2025-01-17', '2026-12-31');
 }, 60_000);

@@ -30,6 +30,7 @@ test('[PIN-01] the block of purchase invoices, in which only movil may be null',
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     proveedores: [
       {
         proveedorId: expect.any(String),

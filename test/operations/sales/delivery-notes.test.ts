@@ -73,6 +73,7 @@ test('[EST-01] each as the note itself shows it, with its project, and whether i
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     documentos: [{ ...header, proyectoId, revisado: true }],
   });
   const [{ albaranId }] = body.data.documentos;

@@ -45,6 +45,7 @@ test('[EST-01] the header of each, as the estimate itself shows it', async () =>
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     presupuestos: [
       {
         tipo: 'presupuesto',

@@ -53,6 +53,7 @@ test('[MON-01] base without VAT; total with it, rounded by rate; balance and pai
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     facturas: [
       {
         facturaId: expect.stringMatching(/^[a-z][\w-]{22}$/),

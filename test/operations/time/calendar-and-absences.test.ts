@@ -131,6 +131,7 @@ test('[AUS-01] absences that overlap, with their days inside; rejected ones when
     pagina: 1,
     por_pagina: 10_000,
     num_paginas: 1,
+    cursor: null,
     ausencias: [
       {
         ausenciaId: expect.any(String),

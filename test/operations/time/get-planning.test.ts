@@ -76,6 +76,7 @@ test('[TSK-02] [CAL-01] [AUS-01] a person’s days: whether worked, for how long
     pagina: 1,
     por_pagina: 10_000,
     num_paginas: 1,
+    cursor: null,
     empleados: [
       {
         empleadoId: expect.any(String),
@@ -243,6 +244,7 @@ test('[PAG-01] [PAG-02] pages are of people, with their own days and nobody else
     pagina: 1,
     por_pagina: 3,
     num_paginas: 2,
+    cursor: expect.any(String),
     empleados: whole.slice(0, 3),
   });
   expect(await counters({ por_pagina: 3, pagina: 2 })).toMatchObject({ pagina: 2, empleados: whole.slice(3) });

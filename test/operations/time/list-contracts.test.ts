@@ -98,6 +98,7 @@ test('[CON-02] no amounts; the person’s path is the same list; another company
     pagina: 1,
     por_pagina: 10_000,
     num_paginas: 0,
+    cursor: null,
     contratos: [],
   });
 });

@@ -44,6 +44,7 @@ test('[AUS-01] [PAG-02] each person’s absences that overlap, with their days i
     pagina: 1,
     por_pagina: 10_000,
     num_paginas: 1,
+    cursor: null,
     empleados: [
       { ...none, nombre: 'Eva', apellidos: 'Álvarez' },
       { ...none, nombre: 'Abel', apellidos: 'Ruiz' },

@@ -65,6 +65,7 @@ test('what is to collect and to pay, the soonest first, with what is left of eac
     pagina: 1,
     por_pagina: 100,
     num_paginas: 1,
+    cursor: null,
     vencimientos: [
       { ...pago, fecha: '2026-05-01', importe: 21, pendiente: 0, vencido: false, documento: compra },
       // A credit note: money to return is not overdue.

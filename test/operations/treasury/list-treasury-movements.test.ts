@@ -35,6 +35,7 @@ test('[PAG-02] newest first, then the latest number, over pages', async () => {
     pagina: 1,
     por_pagina: 2,
     num_paginas: 3,
+    cursor: expect.any(String),
     movimientos: [
       { movimientoId, cuentaId, fecha: '2026-06-01', concepto: 'Movimiento 15', importe: 1 },
       { movimientoId, cuentaId, fecha: '2026-04-30', concepto: 'Movimiento 14', importe: 7 },

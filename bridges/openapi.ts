@@ -59,7 +59,7 @@ export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions 
     });
 
     for (const [index, route] of routes.entries()) {
-      const withBody = route.method !== 'GET';
+      const withBody = hasBody(route);
       const path = `/api/v1${route.path}`;
       v1[path] = {
         ...v1[path],
@@ -149,13 +149,15 @@ function names({ alias, title, routes }: Operation, index: number) {
 
 // Parameters and bodies
 
+const hasBody = ({ method }: Route) => method === 'POST' || method === 'PUT';
+
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' };
 const IF_NONE_MATCH = { $ref: '#/components/parameters/IfNoneMatch' };
 const MAX_LAG = { $ref: '#/components/parameters/MaxLag' };
 
 /** The parameters of the path and, without a body, of the query. There every value is text, so ids are strings. */
 function parameters(route: Route, input: Schema): Json[] {
-  const inQuery = route.method === 'GET' ? Object.keys(input.properties ?? {}) : [];
+  const inQuery = !hasBody(route) ? Object.keys(input.properties ?? {}) : [];
   return [...new Set([...route.parameters, ...inQuery])].map((name) => {
     const property = input.properties?.[name];
     if (property === undefined || typeof property === 'boolean') throw new Error(`${route.path} has no ${name}`);

@@ -5,9 +5,11 @@ import { type JsonText, jsonObject } from '../platform/json-text.ts';
 import { areas } from '../routers/index.ts';
 import { metaOf, type OperationMeta, type Procedure } from '../routers/operation.ts';
 
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
 /** A REST route of an operation. */
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT';
+  method: (typeof METHODS)[number];
   /** Below /api/v1, with `{name}` for each parameter in the path. */
   path: string;
   /** The names of the parameters in the path. */
@@ -28,8 +30,9 @@ export interface Operation extends Omit<OperationMeta, 'rest'> {
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function route(rest: string): Route {
-  const [method = '', path = ''] = rest.split(' ');
-  if (method !== 'GET' && method !== 'POST' && method !== 'PUT') throw new Error(`Not a route: ${rest}`);
+  const [name, path = ''] = rest.split(' ');
+  const method = METHODS.find((each) => each === name);
+  if (!method) throw new Error(`Not a route: ${rest}`);
   return { method, path, parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '') };
 }
 

@@ -63,6 +63,7 @@ import {
 } from './sales.ts';
 import { Settlement, TreasuryAccount, TreasuryMovement } from './treasury.ts';
 import { Membership, SignIn, SignInAttempt, User, UserSession } from './users.ts';
+import { Webhook, WebhookDelivery, WebhookQueue } from './webhooks.ts';
 
 export const entities = [
   Account,
@@ -78,6 +79,9 @@ export const entities = [
   Journal,
   JournalEntry,
   ScheduledRun,
+  Webhook,
+  WebhookDelivery,
+  WebhookQueue,
   Department,
   ContractType,
   Shift,

@@ -12,6 +12,8 @@ const ENDED_GRANT_DAYS = 30;
 const ENDED_KEY_DAYS = 90;
 const SIGN_IN_DAYS = 90;
 const QUOTA_DAYS = 31;
+/** How long one can look up what was sent to webhooks, and so a webhook that was deleted. */
+const DELIVERY_DAYS = 30;
 /** How long changes can be read. JRN-03 */
 export const JOURNAL_DAYS = 400;
 const JOURNAL_STEP = 20_000;
@@ -45,7 +47,7 @@ const moment = (now: Temporal.Instant) => sql<string>`least(${now.toString()}::t
 const endedGrant = (now: RawBuilder<string>, days: number) =>
   sql<boolean>`least(g.revoked_at, g.expires_at) <= ${now} - make_interval(days => ${days})`;
 
-/** In this order: tokens before their authorizations. */
+/** In this order: tokens before their authorizations, deliveries before their webhooks. */
 const OF_COMPANIES: readonly Rule[] = [
   {
     table: 'idempotency_records',
@@ -83,6 +85,18 @@ const OF_COMPANIES: readonly Rule[] = [
       company,
     ) => sql`(t.n < (select min(e.n) from journal_entries e where e.account_id = ${company}) + ${JOURNAL_STEP}::int
       and t.created_at <= ${now} - make_interval(days => ${JOURNAL_DAYS}))`,
+  },
+  {
+    table: 'webhook_deliveries',
+    key: ['id'],
+    fixed: true,
+    ended: (now) => sql`t.created_at <= ${now} - make_interval(days => ${DELIVERY_DAYS})`,
+  },
+  {
+    table: 'webhooks',
+    key: ['id'],
+    ended: (now, company) => sql`(t.deleted_at <= ${now} - make_interval(days => ${DELIVERY_DAYS})
+      and not exists (select from webhook_deliveries d where d.account_id = ${company} and d.webhook_id = t.id))`,
   },
   {
     table: 'quota_days',

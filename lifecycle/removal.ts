@@ -45,6 +45,7 @@ export async function removeCompany(
         [accountId],
       );
       const rows = await removeRows(client, accountId, tables);
+      await client.query('delete from webhook_queue where company = $1', [accountId]);
       return { rows, people: await removePeople(client, members.rows) };
     }),
   );

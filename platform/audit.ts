@@ -15,7 +15,7 @@ export interface Author {
 /** What was written of access. */
 export interface Written {
   operation: string;
-  kind: 'apiKey' | 'user' | 'grant';
+  kind: 'apiKey' | 'user' | 'grant' | 'webhook';
   id: number;
 }
 

@@ -1,7 +1,7 @@
 // The context of a call, made by each door, and the context of an operation, made by the operation builder.
 import type { Logger } from 'pino';
 import type { AnonymousCalls } from './anonymous.ts';
-import type { Door } from './audit.ts';
+import type { Author, Door } from './audit.ts';
 import type { Clock } from './clock.ts';
 import type { Cursors } from './cursors.ts';
 import type { Database, Db } from './database.ts';
@@ -20,6 +20,7 @@ import type { Readiness } from './readiness.ts';
 import type { Replica } from './replica.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 import type { Turns } from './turns.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** The running service; each process has one. */
 export interface Service {
@@ -44,6 +45,7 @@ export interface Service {
   anonymous: AnonymousCalls;
   links: SignedLinks;
   newIds: NewIds;
+  webhooks: Webhooks;
   readiness: Readiness;
   knownBrowsers: KnownBrowsers;
   /** The public address of the service: the configured one, or where it listens. */
@@ -96,7 +98,10 @@ export interface OperationContext {
   /** The company's quota after this call. LIM-01 */
   quota: QuotaState;
   requestId: string;
+  /** For the audit of access. */
+  author: Author;
   log: Logger;
+  webhooks: Webhooks;
   /** Adds a response header. */
   header(name: string, value: string): void;
   /** A download link that works for ten minutes. */

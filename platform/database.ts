@@ -284,6 +284,7 @@ export class Database {
   readonly #turns: Turns;
   /** Citus spreads companies' tables. */
   #spread = false;
+  #written = new Set<number>();
 
   constructor(options: DatabaseOptions) {
     this.#names = options.prepare === false ? undefined : new Map();
@@ -335,6 +336,13 @@ export class Database {
    */
   transaction<T>(accountId: number, options: TransactionOptions, work: Work<T>): Promise<T> {
     return this.#transaction(companySetting(accountId), accountId, options, work);
+  }
+
+  /** The companies that this process has written to since this was asked last. */
+  takeWritten(): ReadonlySet<number> {
+    const written = this.#written;
+    this.#written = new Set();
+    return written;
   }
 
   /**
@@ -430,6 +438,7 @@ export class Database {
         throw connection.causeOf(error);
       });
       if (write && (await committed).command !== 'COMMIT') throw new Error('The transaction was not committed');
+      if (write) this.#written.add(accountId);
       return result;
     } catch (error) {
       if (answered) throw error;

@@ -49,6 +49,7 @@ export const KINDS = {
   purchaseDeliveryNoteLine: { code: 41, table: 'purchase_delivery_note_lines' },
   purchaseInvoiceLine: { code: 42, table: 'purchase_invoice_lines' },
   priceList: { code: 43, table: 'price_lists' },
+  webhook: { code: 44, table: 'webhooks' },
 } as const;
 
 /** A kind of record. */

@@ -19,6 +19,7 @@ import { Readiness } from './readiness.ts';
 import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
 import { companyTurns } from './turns.ts';
+import { Webhooks, type WebhooksOptions } from './webhooks.ts';
 
 /** Settings of a service. */
 export interface ServiceOptions {
@@ -40,6 +41,7 @@ export interface ServiceOptions {
   /** Collects metrics for Prometheus. */
   metrics?: boolean;
   idempotencyWaitMs?: number;
+  webhooks?: WebhooksOptions | undefined;
   /** Space for answers of reads, in bytes; default none. JRN-04 */
   cacheBytes?: number;
 }
@@ -85,6 +87,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
       newIds: new NewIds(),
+      webhooks: new Webhooks(secrets, database, clock, options.webhooks),
       knownBrowsers: new KnownBrowsers(secrets),
       baseUrl: options.baseUrl ?? '',
       clock,

@@ -13,7 +13,7 @@ import { type Executed, execute, executionOf } from './shared/calls/execution.ts
 import { given, type InputSpec, inputSchema, narrowable, wrongInput } from './shared/calls/input.ts';
 import { sealer } from './shared/calls/sealing.ts';
 
-type Method = 'GET' | 'POST' | 'PUT';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What an operation states of itself; every door follows from it. */
 export interface OperationMeta {
@@ -47,17 +47,17 @@ type TextProcedure =
   | TRPCQueryProcedure<{ input: unknown; output: JsonText; meta: unknown }>
   | TRPCMutationProcedure<{ input: unknown; output: JsonText; meta: unknown }>;
 
-interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType>
+interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>
   extends Omit<OperationMeta, 'input' | 'output' | 'procedure' | 'oauthWrite' | 'destructive' | 'existing' | 'lasts'>,
     Omit<InputSpec, 'input'>,
-    Executed<z.output<z.ZodObject<Shape>>> {
+    Executed<z.output<z.ZodObject<Shape>>, Made> {
   oauthWrite?: boolean;
   destructive?: boolean;
   existing?: boolean;
   input: Shape;
   output: Output;
   handler(
-    call: OperationContext & { input: z.output<z.ZodObject<Shape>> },
+    call: OperationContext & { input: z.output<z.ZodObject<Shape>>; made: Made | undefined },
   ): Promise<z.input<Output> | JsonText<z.input<Output>>>;
 }
 
@@ -96,17 +96,17 @@ export function metaOf(procedure: Procedure): OperationMeta {
 }
 
 /** Makes one operation. See any file beside this one's folders for how it reads. */
-export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(
-  spec: OperationSpec<Shape, Output> & { scope: 'svc.read' },
+export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>(
+  spec: OperationSpec<Shape, Output, Made> & { scope: 'svc.read' },
 ): TRPCQueryProcedure<Wire<Shape, z.output<Output>>>;
-export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(
-  spec: OperationSpec<Shape, Output> & { scope: 'svc.write'; existing?: false },
+export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>(
+  spec: OperationSpec<Shape, Output, Made> & { scope: 'svc.write'; existing?: false },
 ): TRPCMutationProcedure<Wire<Shape, z.output<Output>>>;
-export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(
-  spec: OperationSpec<Shape, Output> & { scope: 'svc.write'; existing: true },
+export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>(
+  spec: OperationSpec<Shape, Output, Made> & { scope: 'svc.write'; existing: true },
 ): TRPCMutationProcedure<Wire<Shape, { data: z.output<Output>; existente: boolean }>>;
-export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType>(
-  spec: OperationSpec<Shape, Output>,
+export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>(
+  spec: OperationSpec<Shape, Output, Made>,
 ): Procedure {
   const { title, description, rest, alias, scope, output } = spec;
   const { oauthWrite = false, destructive = false, existing = false, lines, gone } = spec;

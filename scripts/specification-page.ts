@@ -12,7 +12,7 @@ const textsOf = (pattern: string) =>
 
 /** The text of the page. */
 export function specificationPage(): string {
-  const sources = textsOf('routers/*/*.ts');
+  const sources = textsOf('routers/**/*.ts');
   const tests = textsOf('test/operations/**/*.test.ts');
   const rows = operations.map((operation) => {
     const { path, alias, tool, routes, area } = operation;

@@ -212,6 +212,11 @@ export const variables = z.object({
       description:
         'When to issue due renewals of recurring services as delivery notes, in UTC, for companies with automatic issuing on. Renewals are due by the company’s local day, so an hourly schedule issues them in the first hour of the day. Of several processes one does it; the service catches up when it starts. `off` leaves it to `albaran renew`.',
     }),
+  WEBHOOK_ALLOW_PRIVATE: yesOrNo.default(false).meta({
+    expected: TRUE_OR_FALSE,
+    description:
+      'Whether webhooks may go to private addresses and `localhost`, and by plain `http://`: for receivers in the operator’s own network. Otherwise only `https://` to public addresses, so that nobody reaches that network through the service.',
+  }),
   METRICS_TOKEN: z.string().min(16).optional().meta({
     expected: 'at least 16 characters',
     standard: 'no metrics',
@@ -309,6 +314,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
     apiContact: data.API_CONTACT,
     trustProxy: data.TRUST_PROXY,
     corsOrigins: data.CORS_ORIGINS,
+    webhooks: { allowPrivate: data.WEBHOOK_ALLOW_PRIVATE },
     metricsToken: data.METRICS_TOKEN,
     traceRatio:
       (data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? data.OTEL_EXPORTER_OTLP_ENDPOINT)

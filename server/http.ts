@@ -131,6 +131,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
       exposedHeaders: EXPOSED_HEADERS,
       maxAge: 3600,
     });

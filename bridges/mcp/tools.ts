@@ -54,6 +54,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   task: 'consultar_tareas',
   taskState: 'listar_estados_tarea',
   treasuryAccount: 'consultar_cuentas_tesoreria',
+  webhook: 'consultar_webhooks',
   variation: 'obtener_producto',
 };
 
@@ -87,7 +88,7 @@ function toolOf(operation: Operation): Tool {
     annotations: {
       readOnlyHint: !write,
       destructiveHint: destructive,
-      idempotentHint: !write || routes.every(({ method }) => method === 'PUT'),
+      idempotentHint: !write || routes.every(({ method }) => method === 'PUT' || method === 'DELETE'),
       openWorldHint: false,
     },
   };

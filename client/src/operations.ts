@@ -3757,6 +3757,149 @@ export interface RecordsFindInput {
 /** Output of `records.find`. */
 export type RecordsFindOutput = string;
 
+/** Input of `webhooks.list`. */
+export type WebhooksListInput = Record<string, never>;
+
+/** Output of `webhooks.list`. */
+export interface WebhooksListOutput {
+  webhooks: Array<{
+    webhookId: string;
+    url: string;
+    /** Ninguno: todos */
+    tipos: string[];
+    descripcion: string;
+    activo: boolean;
+    /** Número del último cambio entregado */
+    entregado_hasta: number;
+    fallos_seguidos: number;
+    proximo_intento: string | null;
+  }>;
+}
+
+/** Input of `webhooks.create`. */
+export interface WebhooksCreateInput {
+  /** https:// */
+  url: string;
+  /** Solo estas colecciones; todas si falta */
+  tipos?: Array<'cuenta' | 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria' | 'tipos_dia' | 'subtipos_gasto' | 'liquidaciones'>;
+  descripcion?: string;
+  /** Envía los cambios posteriores a este número */
+  desde?: number;
+}
+
+/** Output of `webhooks.create`. */
+export interface WebhooksCreateOutput {
+  webhookId: string;
+  secreto: string;
+}
+
+/** Input of `webhooks.update`. */
+export interface WebhooksUpdateInput {
+  /** El webhook */
+  webhookId: string | number;
+  datos: {
+    /** https:// */
+    url?: string;
+    /** Solo estas colecciones; todas si falta */
+    tipos?: Array<'cuenta' | 'tarifas' | 'departamentos' | 'tipos_contrato' | 'turnos' | 'empleados' | 'contratos' | 'calendario' | 'ausencias' | 'clientes' | 'proveedores' | 'familias' | 'articulos' | 'funnels' | 'canales' | 'motivos_perdida' | 'contactos' | 'oportunidades' | 'estados_proyecto' | 'proyectos' | 'estados_tarea' | 'tareas' | 'maquinas' | 'fichajes' | 'presupuestos' | 'adjuntos' | 'recurrentes' | 'albaranes' | 'movimientos_stock' | 'facturas' | 'albaranes_compra' | 'facturas_compra' | 'cuentas_tesoreria' | 'movimientos_tesoreria' | 'tipos_dia' | 'subtipos_gasto' | 'liquidaciones'>;
+    descripcion?: string;
+    /** Envía los cambios posteriores a este número */
+    desde?: number;
+    activo?: boolean;
+  };
+}
+
+/** Output of `webhooks.update`. */
+export interface WebhooksUpdateOutput {
+  webhookId: string;
+  url: string;
+  /** Ninguno: todos */
+  tipos: string[];
+  descripcion: string;
+  activo: boolean;
+  /** Número del último cambio entregado */
+  entregado_hasta: number;
+  fallos_seguidos: number;
+  proximo_intento: string | null;
+}
+
+/** Input of `webhooks.delete`. */
+export interface WebhooksDeleteInput {
+  /** El webhook */
+  webhookId: string | number;
+}
+
+/** Output of `webhooks.delete`. */
+export interface WebhooksDeleteOutput {
+  webhookId: string;
+  eliminado: boolean;
+}
+
+/** Input of `webhooks.listDeliveries`. */
+export interface WebhooksListDeliveriesInput {
+  /** El webhook */
+  webhookId: string | number;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
+}
+
+/** Output of `webhooks.listDeliveries`. */
+export interface WebhooksListDeliveriesOutput {
+  total_entregas: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  cursor: string | null;
+  entregas: Array<{
+    /** La cabecera webhook-id */
+    entregaId: string;
+    desde: number;
+    hasta: number;
+    momento: string;
+    intento: number;
+    /** De HTTP; 0 sin respuesta */
+    estado: number;
+    milisegundos: number;
+    error: string;
+  }>;
+}
+
+/** Input of `webhooks.test`. */
+export interface WebhooksTestInput {
+  /** El webhook */
+  webhookId: string | number;
+}
+
+/** Output of `webhooks.test`. */
+export interface WebhooksTestOutput {
+  estado: number;
+  milisegundos: number;
+  error: string;
+}
+
+/** Input of `webhooks.rotateSecret`. */
+export interface WebhooksRotateSecretInput {
+  /** El webhook */
+  webhookId: string | number;
+}
+
+/** Output of `webhooks.rotateSecret`. */
+export interface WebhooksRotateSecretOutput {
+  secreto: string;
+}
+
 /** Every operation of the service, as `client.<resource>.<verb>(input, options)`. */
 export interface AlbaranClient {
   funnels: {
@@ -4403,6 +4546,50 @@ export interface AlbaranClient {
      */
     find: Read<RecordsFindInput, RecordsFindOutput>;
   };
+  webhooks: {
+    /**
+     * Consultar webhooks. Direcciones a las que se envían los cambios de la empresa, y hasta dónde ha llegado cada una.
+     *
+     * `GET /api/v1/webhooks`; permiso `svc.read`
+     */
+    list: Read<WebhooksListInput, WebhooksListOutput>;
+    /**
+     * Crear webhook. Envía los cambios de la empresa a una dirección, firmados. El secreto solo se muestra ahora.
+     *
+     * `POST /api/v1/webhooks`; permiso `svc.write`
+     */
+    create: Write<WebhooksCreateInput, WebhooksCreateOutput>;
+    /**
+     * Actualizar webhook. Cambia los datos enviados; activo lo para o lo reanuda, desde repite los cambios posteriores. webhookId: de webhooks.list.
+     *
+     * `PUT /api/v1/webhooks/{webhookId}`; permiso `svc.write`
+     */
+    update: Write<WebhooksUpdateInput, WebhooksUpdateOutput>;
+    /**
+     * Eliminar webhook. Deja de enviar cambios a esa dirección y borra su secreto. webhookId: de webhooks.list.
+     *
+     * `DELETE /api/v1/webhooks/{webhookId}`; permiso `svc.write`
+     */
+    delete: Write<WebhooksDeleteInput, WebhooksDeleteOutput>;
+    /**
+     * Consultar entregas de un webhook. Intentos de entrega de 30 días, el último primero. webhookId: de webhooks.list.
+     *
+     * `GET /api/v1/webhooks/{webhookId}/deliveries`; permiso `svc.read`
+     */
+    listDeliveries: PagedRead<WebhooksListDeliveriesInput, WebhooksListDeliveriesOutput>;
+    /**
+     * Probar webhook. Envía una entrega firmada sin cambios y dice qué respondió; estado 0 sin respuesta. webhookId: de webhooks.list.
+     *
+     * `POST /api/v1/webhooks/{webhookId}/test`; permiso `svc.write`
+     */
+    test: Write<WebhooksTestInput, WebhooksTestOutput>;
+    /**
+     * Rotar el secreto de un webhook. Da otro secreto; durante 24 horas firman los dos. webhookId: de webhooks.list.
+     *
+     * `POST /api/v1/webhooks/{webhookId}/secret`; permiso `svc.write`
+     */
+    rotateSecret: Write<WebhooksRotateSecretInput, WebhooksRotateSecretOutput>;
+  };
 }
 
 /** How each method is made. */
@@ -4444,4 +4631,5 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   changes: { list: 'read' },
   imports: { create: 'write' },
   records: { find: 'read' },
+  webhooks: { list: 'read', create: 'write', update: 'write', delete: 'write', listDeliveries: 'pages', test: 'write', rotateSecret: 'write' },
 };

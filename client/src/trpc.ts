@@ -683,6 +683,50 @@ export type Procedures = {
      */
     find: Query<types.RecordsFindInput, types.RecordsFindOutput>;
   };
+  webhooks: {
+    /**
+     * Consultar webhooks. Direcciones a las que se envían los cambios de la empresa, y hasta dónde ha llegado cada una.
+     *
+     * `GET /api/v1/webhooks`; permiso `svc.read`
+     */
+    list: Query<types.WebhooksListInput | undefined, types.WebhooksListOutput>;
+    /**
+     * Crear webhook. Envía los cambios de la empresa a una dirección, firmados. El secreto solo se muestra ahora.
+     *
+     * `POST /api/v1/webhooks`; permiso `svc.write`
+     */
+    create: Mutation<types.WebhooksCreateInput, types.WebhooksCreateOutput>;
+    /**
+     * Actualizar webhook. Cambia los datos enviados; activo lo para o lo reanuda, desde repite los cambios posteriores. webhookId: de webhooks.list.
+     *
+     * `PUT /api/v1/webhooks/{webhookId}`; permiso `svc.write`
+     */
+    update: Mutation<types.WebhooksUpdateInput, types.WebhooksUpdateOutput>;
+    /**
+     * Eliminar webhook. Deja de enviar cambios a esa dirección y borra su secreto. webhookId: de webhooks.list.
+     *
+     * `DELETE /api/v1/webhooks/{webhookId}`; permiso `svc.write`
+     */
+    delete: Mutation<types.WebhooksDeleteInput, types.WebhooksDeleteOutput>;
+    /**
+     * Consultar entregas de un webhook. Intentos de entrega de 30 días, el último primero. webhookId: de webhooks.list.
+     *
+     * `GET /api/v1/webhooks/{webhookId}/deliveries`; permiso `svc.read`
+     */
+    listDeliveries: Query<types.WebhooksListDeliveriesInput, types.WebhooksListDeliveriesOutput>;
+    /**
+     * Probar webhook. Envía una entrega firmada sin cambios y dice qué respondió; estado 0 sin respuesta. webhookId: de webhooks.list.
+     *
+     * `POST /api/v1/webhooks/{webhookId}/test`; permiso `svc.write`
+     */
+    test: Mutation<types.WebhooksTestInput, types.WebhooksTestOutput>;
+    /**
+     * Rotar el secreto de un webhook. Da otro secreto; durante 24 horas firman los dos. webhookId: de webhooks.list.
+     *
+     * `POST /api/v1/webhooks/{webhookId}/secret`; permiso `svc.write`
+     */
+    rotateSecret: Mutation<types.WebhooksRotateSecretInput, types.WebhooksRotateSecretOutput>;
+  };
 };
 
 /** The service's router: `createTRPCClient<AppRouter>`, `inferRouterInputs<AppRouter>`. Its transformer is superjson. */

@@ -73,14 +73,21 @@ async function answerCalls(
 ): Promise<void> {
   const { stop, hurry } = interruption;
   // Imported while the database starts.
-  const [{ makeHttp }, { followSchedule }, { scheduledPurge }, { scheduledRenewals }, { openService }] =
-    await Promise.all([
-      import('../http.ts'),
-      import('../schedule.ts'),
-      import('../purge-schedule.ts'),
-      import('../renewal-schedule.ts'),
-      import('../../platform/service.ts'),
-    ]);
+  const [
+    { makeHttp },
+    { followSchedule },
+    { followWebhooks },
+    { scheduledPurge },
+    { scheduledRenewals },
+    { openService },
+  ] = await Promise.all([
+    import('../http.ts'),
+    import('../schedule.ts'),
+    import('../webhooks.ts'),
+    import('../purge-schedule.ts'),
+    import('../renewal-schedule.ts'),
+    import('../../platform/service.ts'),
+  ]);
   await using opened = await opening;
   if (opened.migrated.length > 0) log.info({ migrations: opened.migrated }, 'the database was brought forward');
   stop.throwIfAborted();
@@ -100,6 +107,7 @@ async function answerCalls(
     anonymousPerMinute: config.anonymousPerMinute,
     checkOutputs: config.checkOutputs,
     metrics: config.metricsToken !== undefined,
+    webhooks: config.webhooks,
   }).catch(async (error: unknown) => {
     const { isDatabaseError } = await import('../../platform/database.ts');
     const setting = isDatabaseError(error) ? "DATABASE_URL: the database can't be used: " : '';
@@ -127,7 +135,10 @@ async function answerCalls(
       ...(config.renewals ? [scheduledRenewals(service, config.renewals)] : []),
     ];
     const { directUrl } = opened;
-    schedules = Promise.all(scheduled.map((job) => followSchedule({ ...service, directUrl }, job, stop)));
+    schedules = Promise.all([
+      followWebhooks(service, stop),
+      ...scheduled.map((job) => followSchedule({ ...service, directUrl }, job, stop)),
+    ]);
 
     await aborted(stop);
     log.info('stopping');

@@ -42,7 +42,10 @@ const listsIn = (value: unknown): unknown[][] =>
       ? Object.values(value).flatMap(listsIn)
       : [];
 
-test.each(operations.filter(({ write }) => !write).map((operation) => [operation.path, operation] as const))(
+// The demo company sends nothing to anybody.
+const shown = operations.filter(({ write, path }) => !write && !path.startsWith('webhooks.'));
+
+test.each(shown.map((operation) => [operation.path, operation] as const))(
   'the demo company has something to show for %s',
   async (_, operation) => {
     const question = firstQuestion(operation);

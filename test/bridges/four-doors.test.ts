@@ -27,6 +27,7 @@ const doors = {
     const url = route.path.replace(/\{(\w+)\}/g, (_, name) => String(input[name]));
     const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !route.parameters.includes(name)));
     if (route.method === 'GET') return dataOf(await company.get(url, rest));
+    if (route.method === 'DELETE') return dataOf(await company.delete(url));
     return dataOf(await (route.method === 'POST' ? company.post(url, rest) : company.put(url, rest)));
   },
   async v0({ alias }: Operation, company: Company, input: Input) {
@@ -61,13 +62,15 @@ function dataOf({ status, body }: Answer) {
   return body.data;
 }
 
-/** The answer without what differs between calls or companies: new ids, sealed ids and the remaining quota. */
+/** The answer without what differs between calls or companies: new ids, sealed ids, new secrets and the remaining quota. */
 const alike = (data: unknown, fresh: boolean): unknown =>
   JSON.parse(
     JSON.stringify(data, (name, value) => {
       if (name === 'restante') return 'left';
       const made =
-        typeof value === 'number' ? value > 1e9 : typeof value === 'string' && /^[a-z][\w-]{22}$/.test(value);
+        typeof value === 'number'
+          ? value > 1e9
+          : typeof value === 'string' && /^([a-z][\w-]{22}|whsec_.*)$/.test(value);
       return fresh && made ? 'id' : value;
     }),
   );

@@ -130,7 +130,7 @@ describe('every answer is the envelope:', () => {
       }
       for (const [url, allowed] of urls) {
         for (const headers of [{}, acme.headers]) {
-          const answer = await server.request(url, { method: 'DELETE', headers, body: '{' });
+          const answer = await server.request(url, { method: 'PATCH', headers, body: '{' });
           expectEnvelope(answer, 405, url);
           expect(answer.headers.get('allow')?.split(', ').sort(), url).toEqual(allowed.toSorted());
           expect(answer.body.errorMsg).toContain(allowed[0]);

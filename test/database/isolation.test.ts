@@ -15,6 +15,7 @@ const SERVICE_TABLES = new Set([
   'service_secrets',
   'id_keys',
   'scheduled_runs',
+  'webhook_queue',
   'users',
   'user_sessions',
   'sign_in_attempts',
@@ -321,6 +322,8 @@ const DELETED_FROM = [
   'recurring_lines',
   'stock_movements',
   'time_entry_days',
+  'webhook_deliveries',
+  'webhooks',
 ];
 
 /** The rights of the tenant role on each table and sequence, from PostgreSQL's catalogue. */

@@ -299,6 +299,9 @@ export const exampleRecords: readonly FileRecord[] = [
     concepto: 'Cobro',
     importe: 100,
   },
+  // Not of the account file: helpers/webhooks.ts. One is to be deleted.
+  { coleccion: 'webhooks', ref: 'w1', id: 4501 },
+  { coleccion: 'webhooks', ref: 'w2', id: 4502 },
 ];
 
 /** The company's own fields. */
@@ -770,6 +773,22 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
       eliminada: false,
     },
   },
+  'webhooks.list': {},
+  'webhooks.create': { url: 'https://example.com/cambios', tipos: ['clientes'], descripcion: 'Copia', desde: 0 },
+  'webhooks.update': {
+    webhookId: 4501,
+    datos: {
+      url: 'https://example.com/otra',
+      tipos: ['clientes', 'facturas'],
+      descripcion: 'Copia de clientes',
+      activo: true,
+      desde: 0,
+    },
+  },
+  'webhooks.delete': { webhookId: 4502 },
+  'webhooks.listDeliveries': { webhookId: 4501, ...pages },
+  'webhooks.test': { webhookId: 4501 },
+  'webhooks.rotateSecret': { webhookId: 4501 },
 };
 
 /** Operations that undo what their example names, or write a supplier's number: a second call is a 400. */
@@ -784,7 +803,9 @@ export const ONCE: ReadonlySet<string> = new Set([
 export const copiesOf = (copies: number): FileRecord[] =>
   Array.from({ length: copies }, (_, copy) => {
     // Records that are unique, or unique by code, are not copied.
-    const doubled = exampleRecords.filter(({ coleccion }) => coleccion !== 'tarifas' && coleccion !== 'subtipos_gasto');
+    const doubled = exampleRecords.filter(
+      ({ coleccion }) => !['tarifas', 'subtipos_gasto', 'webhooks'].includes(coleccion),
+    );
     const refs = new Set(doubled.map(({ ref }) => ref));
     const again = (value: unknown, field = ''): unknown => {
       if (Array.isArray(value)) return value.map((item) => again(item));

@@ -16,6 +16,7 @@ import { openService, type ServiceOptions } from '../../platform/service.ts';
 import { type HttpOptions, makeHttp } from '../../server/http.ts';
 import { poolerOptions } from './pgbouncer.ts';
 import { roundRobin } from './round-robin.ts';
+import { addWebhooks, isWebhook } from './webhooks.ts';
 
 /** A record of an account file; `ref` may be left out. */
 export type FileRecord = { coleccion: string; ref?: string; [field: string]: unknown };
@@ -135,8 +136,11 @@ async function makeCompany(service: Service, url: string, records: FileRecord[],
   const { id } = await createAccount(service.database, { slug, name: 'Prueba', quotaPerMinute });
   const load = async (more: FileRecord[]) => {
     const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...options.cuenta };
-    const lines = [cuenta, ...more].map((record, index) => JSON.stringify({ ref: `r${index}`, ...record }));
+    const lines = [cuenta, ...more.filter((record) => !isWebhook(record))].map((record, index) =>
+      JSON.stringify({ ref: `r${index}`, ...record }),
+    );
     await importAccountFile(service.database, id, lines, { now: service.clock.now() });
+    await addWebhooks(service.database, id, more.filter(isWebhook));
   };
   await load(records);
   const headers = await newApiKey(service, id, options.readOnly !== true);
@@ -158,6 +162,7 @@ async function makeCompany(service: Service, url: string, records: FileRecord[],
       call('GET', `/api/v1${path}${queryString(query)}`, undefined, more),
     post: (path: string, body: unknown, more?: Record<string, string>) => call('POST', `/api/v1${path}`, body, more),
     put: (path: string, body: unknown, more?: Record<string, string>) => call('PUT', `/api/v1${path}`, body, more),
+    delete: (path: string, more?: Record<string, string>) => call('DELETE', `/api/v1${path}`, undefined, more),
     /** The v0 alias. */
     alias: (name: string, body: unknown = {}, more?: Record<string, string>) => call('POST', `/${name}`, body, more),
   };

@@ -2,7 +2,13 @@
 import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
-import { type Db, isDatabaseError, type Late, type TransactionOptions } from '../../../platform/database.ts';
+import {
+  type CredentialCheck,
+  type Db,
+  isDatabaseError,
+  type Late,
+  type TransactionOptions,
+} from '../../../platform/database.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import {
   claimKey,
@@ -24,13 +30,13 @@ import { isRecord } from './input.ts';
 import { type IdSite, idSites } from './walk.ts';
 
 /** How an operation is executed. */
-export interface Execution<Input> {
+export interface Execution<Input, Made> {
   alias: string;
   write: boolean;
   report: boolean;
   /** Whether its answers may be given again while nothing of the company has changed. JRN-04 */
   lasts: boolean;
-  ready: ((call: Waiting<Input>) => Promise<unknown>) | undefined;
+  ready: ((call: Waiting<Input>) => Promise<Made>) | undefined;
   /** Its answers are pages of a list. */
   paged: boolean;
   options: Pick<TransactionOptions, 'plan' | 'plannerHints'>;
@@ -38,15 +44,17 @@ export interface Execution<Input> {
   ids(root: { value: unknown }): IdSite[];
 }
 
-/** What a read's `ready` works with. */
+/** What `ready` works with. */
 export interface Waiting<Input> {
   input: Input;
   accountId: number;
+  timeZone: string;
+  credential: CredentialCheck;
   service: CallContext['service'];
 }
 
 /** What an operation says of how it is executed. */
-export interface Executed<Input = never> {
+export interface Executed<Input = never, Made = unknown> {
   alias: string;
   scope: Scope;
   /**
@@ -57,18 +65,18 @@ export interface Executed<Input = never> {
   /** Reads or answers much of a company: one at a time, the company's next wait their turn. FAIR-01 */
   report?: boolean;
   /**
-   * Set false for a read that shows more than the company's data and date: signed addresses, the quota. No other call gets its answer,
-   * and it has no entity tag. JRN-04
+   * Set false for a read that shows more than the company's data and date: signed addresses, the quota, webhooks. No other call gets its
+   * answer, and it has no entity tag. JRN-04
    */
   lasts?: boolean;
-  /** What a read waits for before its transaction: no connection is held meanwhile. */
-  ready?(call: Waiting<Input>): Promise<unknown>;
+  /** What is waited for before the transaction, where no connection is held meanwhile; the handler gets what it makes. */
+  ready?(call: Waiting<Input>): Promise<Made>;
 }
 
-export function executionOf<Input>(
-  { alias, scope, report = false, lasts = true, ready, ...spec }: Executed<Input>,
+export function executionOf<Input, Made>(
+  { alias, scope, report = false, lasts = true, ready, ...spec }: Executed<Input, Made>,
   input: z.ZodObject,
-): Execution<Input> {
+): Execution<Input, Made> {
   const write = scope === 'svc.write';
   // Writes find what they need by its key.
   const { plan = write ? 'generic' : undefined } = spec;
@@ -87,17 +95,17 @@ export function executionOf<Input>(
 }
 
 /** What a handler works with, or the answer that a call with the same idempotency key got before. */
-export type Work<Input> = (OperationContext & { input: Input }) | JsonText;
+export type Work<Input, Made> = (OperationContext & { input: Input; made: Made | undefined }) | JsonText;
 
 /** What tRPC makes of an answer, or of what was thrown. */
 type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
-export async function execute<Input, Result extends Outcome>(
-  { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input>,
+export async function execute<Input, Made, Result extends Outcome>(
+  { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input, Made>,
   ctx: CallContext & Admission,
   input: Input,
-  handle: (work: Work<Input>) => Promise<Result>,
+  handle: (work: Work<Input, Made>) => Promise<Result>,
 ): Promise<Result> {
   const { service, principal, requestId, progress } = ctx;
   const { accountId } = principal;
@@ -115,6 +123,10 @@ export async function execute<Input, Result extends Outcome>(
   const call = key === undefined ? undefined : { accountId, key, hash, now };
   const lockTimeoutMs = write ? service.idempotencyWaitMs : undefined;
 
+  // What an earlier call with the key did is not done again.
+  const isNew = ready !== undefined && (call === undefined || (await earlier()) === undefined);
+  const { timeZone } = principal;
+  const made = isNew ? await ready({ input, accountId, timeZone, credential, service }) : undefined;
   let expired = false;
   const once = () =>
     service.database
@@ -129,7 +141,6 @@ export async function execute<Input, Result extends Outcome>(
     });
   if (call) return onceForKey(attempt, replay);
   if (write) return withRetries(attempt);
-  await ready?.({ input, accountId, service });
   if (report) return service.reports.run(accountId, readNow);
   return readNow();
 
@@ -160,15 +171,18 @@ export async function execute<Input, Result extends Outcome>(
     return same ? NOT_MODIFIED : kept;
   }
 
-  /** The answer of the call that has claimed the key; undefined when it is gone. */
+  /** The stored answer of the call that has claimed the key; undefined when it is gone. */
+  async function earlier(): Promise<string | undefined> {
+    return call && service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call));
+  }
+
   async function replay(): Promise<Result | undefined> {
-    const earlier =
-      call && (await service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call)));
-    if (earlier === undefined) {
+    const answer = await earlier();
+    if (answer === undefined) {
       expired = true;
       return undefined;
     }
-    const { value, headers }: KeptAnswer = JSON.parse(earlier);
+    const { value, headers }: KeptAnswer = JSON.parse(answer);
     Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
     return handle(jsonText(value));
   }
@@ -216,7 +230,10 @@ export async function execute<Input, Result extends Outcome>(
       today,
       quota: ctx.quota ?? service.quota.peek(principal),
       requestId,
+      author: { actor: principal.actor, door: ctx.door, requestId },
+      made,
       log: service.log,
+      webhooks: service.webhooks,
       header: (name, value) => {
         headers[name] = value;
       },

@@ -132,11 +132,14 @@ export class Writer {
   /** Its purchase delivery notes of one supplier that are on no invoice, and its purchase invoices. */
   readonly #received: unknown[] = [];
   readonly #bills: unknown[] = [];
+  /** Its webhooks that it has not deleted: few, since a company has at most twenty. */
+  readonly #hooks: unknown[] = [];
   readonly #toUndo: Readonly<Record<string, readonly unknown[]>> = {
     'deliveryNotes.annul': this.#notes,
     'invoices.rectify': this.#invoices,
     'purchaseDeliveryNotes.annul': this.#received,
     'purchaseInvoices.annul': this.#bills,
+    'webhooks.delete': this.#hooks,
   };
 
   constructor(name: string, random: Random) {
@@ -155,6 +158,7 @@ export class Writer {
 
   /** Whether it has what an operation needs: undoing needs a document of its own. */
   ready({ path }: Operation): boolean {
+    if (path === 'webhooks.create') return this.#hooks.length === 0;
     return this.#toUndo[path]?.length !== 0;
   }
 
@@ -164,6 +168,7 @@ export class Writer {
     if (operation.path === 'invoices.create') this.#invoices.push(value);
     if (operation.path === 'purchaseDeliveryNotes.create' && input.proveedor === SUPPLIER) this.#received.push(value);
     if (operation.path === 'purchaseInvoices.create') this.#bills.push(value);
+    if (operation.path === 'webhooks.create') this.#hooks.push(Object(value).webhookId);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -322,6 +327,12 @@ export class Writer {
       shared,
       input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
     }),
+    // Only the audit says that these were done.
+    'webhooks.create': (mark) => ({ input: { url: 'https://example.com/', descripcion: mark, desde: 0 } }),
+    'webhooks.update': (mark) => ({ input: { webhookId: '4501', datos: { descripcion: mark } } }),
+    'webhooks.delete': () => ({ input: { webhookId: this.#hooks.shift() } }),
+    'webhooks.test': () => ({ input: { webhookId: '4501' } }),
+    'webhooks.rotateSecret': () => ({ input: { webhookId: '4501' } }),
     'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
     'dueDates.settle': () => {
       const id = this.#random.pick(DUE_DATES);

@@ -17,6 +17,7 @@ import { connectorSection } from './connector.ts';
 import { type Html, html, languageOf } from './layout.ts';
 import { keepNewKey, type NewlyMade, takeNewKey } from './new-key.ts';
 import { addPage, HOME, notice, problemOf, type SignedInVisit, signedIn } from './visit.ts';
+import { addWebhookForms, newSecretSection, readWebhooks, webhooksSection } from './webhooks.ts';
 
 const KEYS = `${HOME}/keys`;
 const ISSUING = `${HOME}/automatic-issuing`;
@@ -24,6 +25,7 @@ const NAME_LENGTH = 80;
 
 /** Adds the page and its forms. */
 export function addIntegrations(app: FastifyInstance, service: Service): void {
+  addWebhookForms(app, service, { requireAdmin, idInPath, address, show: sendIntegrations });
   addPage(app, service, '/settings', { get: (visit) => visit.seeOther(HOME) });
   addPage(app, service, HOME, {
     get: signedIn((visit) => {
@@ -45,7 +47,7 @@ export function addIntegrations(app: FastifyInstance, service: Service): void {
           return { accountId, ...(await createKey(db, accountId, asked, visit.author)) };
         });
       });
-      if (problem || !made) return sendIntegrations(visit, company, problem);
+      if (problem || !made) return sendIntegrations(visit, company, { problem });
       keepNewKey(service, visit.reply, made);
       return visit.seeOther(`${address(company)}#new-key`);
     }),
@@ -141,24 +143,33 @@ function lastMoment(day: string, timeZone: string): Temporal.Instant | undefined
   throw badField('expires', 'se esperaba una fecha AAAA-MM-DD');
 }
 
-async function sendIntegrations(visit: SignedInVisit, company: Membership, problem?: ApiError): Promise<FastifyReply> {
+async function sendIntegrations(
+  visit: SignedInVisit,
+  company: Membership,
+  { problem, fresh }: { problem?: ApiError | undefined; fresh?: Html } = {},
+): Promise<FastifyReply> {
   const { service, user, say } = visit;
   const { accountId } = company;
   const now = service.clock.now();
   const made = takeNewKey(service, visit.request, visit.reply, accountId);
-  const { account, role, keys, connections } = await service.database.transaction(accountId, {}, async (db) => {
-    const role = await requireMember(db, accountId, user.userId);
-    const [account, keys, connections] = await Promise.all([
-      db
-        .selectFrom('accounts')
-        .select(['time_zone', 'quota_per_minute', 'automatic_issuing_since'])
-        .where('id', '=', accountId)
-        .executeTakeFirstOrThrow(),
-      role === 'admin' ? liveKeys(db, accountId) : [],
-      listGrants(db, accountId, { ...whose(role, visit), now }),
-    ]);
-    return { account, role, keys, connections };
-  });
+  const { account, role, keys, connections, webhooks } = await service.database.transaction(
+    accountId,
+    {},
+    async (db) => {
+      const role = await requireMember(db, accountId, user.userId);
+      const [account, keys, connections, webhooks] = await Promise.all([
+        db
+          .selectFrom('accounts')
+          .select(['time_zone', 'quota_per_minute', 'automatic_issuing_since'])
+          .where('id', '=', accountId)
+          .executeTakeFirstOrThrow(),
+        role === 'admin' ? liveKeys(db, accountId) : [],
+        listGrants(db, accountId, { ...whose(role, visit), now }),
+        role === 'admin' ? readWebhooks(db, accountId) : undefined,
+      ]);
+      return { account, role, keys, connections, webhooks };
+    },
+  );
   const [people, quota] = await Promise.all([
     namesOf(service.database, [...new Set(connections.map(({ userId }) => userId))]),
     service.quota.look({ accountId, quotaPerMinute: account.quota_per_minute, timeZone: account.time_zone }),
@@ -175,6 +186,7 @@ async function sendIntegrations(visit: SignedInVisit, company: Membership, probl
   const done: Record<string, string> = {
     key: say('Clave revocada: ya no abre nada.', 'Key revoked: it opens nothing any more.'),
     connection: say('Conexión retirada: ha perdido el acceso.', 'Connection withdrawn: it has lost access.'),
+    webhook: say('Hecho: el webhook ha cambiado.', 'Done: the webhook has changed.'),
     issuing: account.automatic_issuing_since
       ? say('Emisión automática activada.', 'Automatic issuing switched on.')
       : say('Emisión automática desactivada.', 'Automatic issuing switched off.'),
@@ -188,10 +200,20 @@ async function sendIntegrations(visit: SignedInVisit, company: Membership, probl
       body: html`<div class="title"><p class="company">${company.name}</p><h1>${title}</h1>
 <p class="lead">${say('Lo que trabaja con los datos de la empresa sin estar en ella: claves de la API y asistentes.', 'What works with the company’s data from outside: API keys and assistants.')}</p></div>
 ${said && !problem ? notice('good', said) : ''}
-${made ? newKeySection(visit, made) : ''}
+${made ? (made.webhook ? newSecretSection(visit, made.secret) : newKeySection(visit, made)) : ''}
+${fresh ?? ''}
 ${connectionsSection(visit, company, role, connections, people, when)}
 ${connectorSection(visit)}
 ${role === 'admin' ? keysSection(visit, company, keys, when, now, account.time_zone, problem) : ''}
+${
+  webhooks
+    ? webhooksSection(visit, company, webhooks, {
+        when,
+        confirm: (action, ask, sure, about) => confirm(visit, company, action, ask, sure, about),
+        problem: visit.request.url.startsWith(`${HOME}/webhooks`) ? problem : undefined,
+      })
+    : ''
+}
 ${issuingSection(visit, company, role, account.automatic_issuing_since, due.renewals)}
 ${quotaSection(visit, quota)}`,
     },

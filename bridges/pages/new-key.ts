@@ -1,4 +1,4 @@
-// Passes a new key from the form that created it to the page that shows it once, in a cookie that lasts a minute: the service does
+// Passes a new key, or the secret of a webhook, from the form that created it to the page that shows it once, in a cookie that lasts a minute: the service does
 // not store the secret.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,9 +8,15 @@ import type { CreatedKey } from '../../platform/identity/api-keys.ts';
 import { isSecure } from './session.ts';
 import { HOME } from './visit.ts';
 
-const newlyMade = z.object({ accountId: z.number(), id: z.number(), key: z.string(), secret: z.string() });
-/** A new key and its company. */
-export type NewlyMade = CreatedKey & { accountId: number };
+const newlyMade = z.object({
+  accountId: z.number(),
+  id: z.number(),
+  key: z.string(),
+  secret: z.string(),
+  webhook: z.boolean().optional(),
+});
+/** A new key and its company; of a webhook, its address in place of the key. */
+export type NewlyMade = CreatedKey & { accountId: number; webhook?: boolean | undefined };
 
 const nameOf = (service: Service) => `${isSecure(service) ? '__Secure-' : ''}albaran_new_key`;
 const options = (service: Service): CookieSerializeOptions => ({

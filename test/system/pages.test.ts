@@ -2,6 +2,7 @@
 import axe from 'axe-core';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addWebhooks } from '../helpers/webhooks.ts';
 import { type Server, startServer } from '../helpers/world.ts';
 import { HOME, makePerson, PASSWORD } from '../pages/browser.ts';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './needs.ts';
@@ -94,6 +95,33 @@ test('a person signs in, makes a key, sees its secret once, revokes it, changes 
   expect(complaints).toEqual([]);
 });
 
+test('[JRN-05] a person creates a webhook, sees its secret once, stops and deletes it, without a script', async () => {
+  const company = await server.company();
+  const { email } = await makePerson(server, [{ accountId: company.id }]);
+  await using opened = await openPage({ javaScriptEnabled: false });
+  const { page, complaints } = opened;
+  await page.goto(HOME);
+  await signIn(page, email);
+  const webhooks = page.getByRole('region', { name: 'Webhooks' });
+  await webhooks.getByLabel('Dirección (https://)').fill('https://localhost/');
+  await webhooks.getByRole('button', { name: 'Crear el webhook' }).click();
+  await webhooks.getByText('no puede llevar a una red privada').waitFor();
+  await webhooks.getByLabel('Dirección (https://)').fill('https://example.com/cambios');
+  await webhooks.getByRole('button', { name: 'Crear el webhook' }).click();
+  const secret = page.getByRole('region', { name: 'Secreto del webhook' }).locator('code');
+  expect(await secret.textContent()).toMatch(/^whsec_/);
+  await page.reload();
+  expect(await secret.count()).toBe(0);
+  await webhooks.getByText('Al día').waitFor();
+  await webhooks.getByLabel('Parar: https://example.com/cambios').click();
+  await webhooks.getByText('Parado').waitFor();
+  await webhooks.getByLabel('Eliminar: https://example.com/cambios').focus();
+  await page.keyboard.press('Enter');
+  await webhooks.getByRole('button', { name: 'Sí, eliminar el webhook' }).click();
+  await webhooks.getByText('Ninguno todavía.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
 /** The violations that axe finds on the page, with their elements. */
 async function violations(page: Page): Promise<string[]> {
   // Evaluated past the page's policy, which allows no scripts.
@@ -110,6 +138,7 @@ test.each([
 ] as const)('every page is accessible, fits and complains of nothing: %j', async (view) => {
   const [company, other] = [await server.company(), await server.company()];
   const { id, email } = await makePerson(server, [{ accountId: company.id }, { accountId: other.id, role: 'member' }]);
+  await addWebhooks(server.service.database, company.id, [{ coleccion: 'webhooks' }]);
   await server.service.database.transaction(company.id, { write: true }, (db) =>
     db
       .insertInto('grants')
@@ -138,7 +167,7 @@ test.each([
     expect(Number(/\d+/.exec(background)?.[0]) > 128, name).toBe(view.colorScheme === 'light');
     expect(complaints, name).toEqual([]);
   };
-  const submit = () => page.locator('main form button:not(.danger)').click();
+  const submit = () => page.locator('main form:not([action*="/webhooks"]) button:not(.danger)').click();
 
   await page.goto('/signin');
   await look('sign in');

@@ -137,6 +137,28 @@ describe('of a company', () => {
     expect((await acme.get('/changes')).body.data.ultimo).toBe(ultimo + 1);
   });
 
+  test('[JRN-05] what was sent to a webhook goes after 30 days, then the webhook if it was deleted', async () => {
+    const acme = await server.company([{ coleccion: 'webhooks' }, { coleccion: 'webhooks' }]);
+    const { pool } = server.service.database;
+    const [{ id: deleted }, { id: live }] = (
+      await pool.query('select id from webhooks where account_id = $1 order by id', [acme.id])
+    ).rows;
+    const set = (id: number, deletedAt: string | null, sentAt: string) =>
+      Promise.all([
+        pool.query('update webhooks set deleted_at = $3 where account_id = $1 and id = $2', [acme.id, id, deletedAt]),
+        pool.query('update webhook_deliveries set created_at = $3 where account_id = $1 and webhook_id = $2', [
+          ...[acme.id, id, sentAt],
+        ]),
+      ]);
+    await set(deleted, ago({ hours: 24 * 30 }), ago({ hours: 24 * 30 }, 1));
+    await set(live, null, ago({ hours: 24 * 30 }));
+    expect(await purgeCompany(run(), acme.id)).toMatchObject({ webhook_deliveries: 5, webhooks: 0 });
+    await set(deleted, ago({ hours: 24 * 30 }), ago({ hours: 24 * 30 }));
+    expect(await purgeCompany(run(), acme.id)).toMatchObject({ webhook_deliveries: 5, webhooks: 1 });
+    const { rows } = await pool.query('select id from webhooks where account_id = $1', [acme.id]);
+    expect(rows).toEqual([{ id: live }]);
+  });
+
   test('[LIM-01] the calls of a day are kept for 31 days', async () => {
     const acme = await server.company();
     const days = ['2020-04-30', '2020-05-01', '2020-05-31'].map((day) => ({ account_id: acme.id, day, calls: 3 }));

@@ -774,11 +774,11 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     },
   },
   'webhooks.list': {},
-  'webhooks.create': { url: 'https://example.com/cambios', tipos: ['clientes'], descripcion: 'Copia', desde: 0 },
+  'webhooks.create': { url: 'https://receiver.invalid/cambios', tipos: ['clientes'], descripcion: 'Copia', desde: 0 },
   'webhooks.update': {
     webhookId: 4501,
     datos: {
-      url: 'https://example.com/otra',
+      url: 'https://receiver.invalid/otra',
       tipos: ['clientes', 'facturas'],
       descripcion: 'Copia de clientes',
       activo: true,

@@ -243,7 +243,10 @@ const TAKES: ReadonlySet<string> = new Set([
   ...['invoices.create', 'purchaseInvoices.create', 'dueDates.settle', 'recurrings.renew'],
 ]);
 
-/** Every write, those of documents, money and stock more often than the others. */
+/** Webhooks say where changes are sent: they are none. */
+const dayWrites = writes.filter(({ path }) => !path.startsWith('webhooks.'));
+
+/** Every one of these, those of documents, money and stock more often than the others. */
 const OFTEN: Readonly<Record<string, number>> = {
   ...{ 'deliveryNotes.create': 8, 'estimates.create': 5, 'estimates.convert': 8, 'deliveryNotes.annul': 6 },
   ...{ 'invoices.create': 9, 'invoices.rectify': 9, 'dueDates.settle': 8, 'purchaseDeliveryNotes.create': 5 },
@@ -252,7 +255,7 @@ const OFTEN: Readonly<Record<string, number>> = {
 };
 
 function dayOf(random: Random): Operation[] {
-  const deck = writes.flatMap((operation) => Array<Operation>(OFTEN[operation.path] ?? 1).fill(operation));
+  const deck = dayWrites.flatMap((operation) => Array<Operation>(OFTEN[operation.path] ?? 1).fill(operation));
   return Array.from({ length: WRITES }, (_, index) => deck[index % deck.length] ?? random.pick(deck))
     .map((operation) => ({ operation, at: random.next() }))
     .sort((one, other) => one.at - other.at)
@@ -324,7 +327,7 @@ test('[W-02] [W-04] [DLV-03] [PRJ-01] [TEN-01] after a day of random writes by m
     { numRuns: Number(process.env.DAY_RUNS ?? 3), endOnFailure: true, examples: repeated },
   );
   // Each kind of write was done, and what callers took from each other was refused.
-  expect(writes.filter(({ path }) => !counts.get(path)?.done).map(({ path }) => path)).toEqual([]);
+  expect(dayWrites.filter(({ path }) => !counts.get(path)?.done).map(({ path }) => path)).toEqual([]);
   const sum = (what: 'done' | 'refused') => counts.values().reduce((all, count) => all + count[what], 0);
   expect(sum('done')).toBeGreaterThan(sum('refused'));
 }, 120_000);

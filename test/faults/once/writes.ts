@@ -328,7 +328,7 @@ export class Writer {
       input: { datos: { titulo: shared ? `COMÚN ${this.#random.int(1, SHARED)}` : mark } },
     }),
     // Only the audit says that these were done.
-    'webhooks.create': (mark) => ({ input: { url: 'https://example.com/', descripcion: mark, desde: 0 } }),
+    'webhooks.create': (mark) => ({ input: { url: 'https://receiver.invalid/', descripcion: mark, desde: 0 } }),
     'webhooks.update': (mark) => ({ input: { webhookId: '4501', datos: { descripcion: mark } } }),
     'webhooks.delete': () => ({ input: { webhookId: this.#hooks.shift() } }),
     'webhooks.test': () => ({ input: { webhookId: '4501' } }),

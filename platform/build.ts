@@ -14,7 +14,7 @@ export async function thisBuild(): Promise<string> {
       return files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     }),
   );
-  const files = [join(ROOT, 'package-lock.json'), ...found.flat().sort()];
+  const files = [join(ROOT, 'package.json'), ...found.flat().sort()];
   const all = createHash('sha256');
   for (const content of await Promise.all(files.map((file) => readFile(file)))) all.update(content).update('\0');
   return all.digest('base64url');

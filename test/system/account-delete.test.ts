@@ -45,6 +45,7 @@ async function wholeCompany(): Promise<Company> {
   const company = await server.company([
     ...SAMPLE.filter(({ coleccion }) => coleccion !== 'cuenta'),
     { coleccion: 'clientes', ref: MARK, nombre_fiscal: MARK, email: 'zurbaran@quixote.example' },
+    { coleccion: 'webhooks' },
   ]);
   const note = {
     cliente: { nombre_fiscal: MARK },

@@ -163,14 +163,14 @@ async function copyCompany(client: pg.Client, companies: number, tell: Tell): Pr
   );
   for (const { name, columns, numbers } of tables) {
     const values = columns.map((column) => {
-      if (column === 'account_id' || (name === 'accounts' && column === 'id')) return `${column} + n`;
-      if (name === 'accounts' && column === 'slug') return `slug || '-' || n`;
-      if (!numbers.includes(column)) return column;
-      return `case when ${column} > ${FIRST_NUMBER} then ${column} + n * ${NUMBERS_A_COMPANY} else ${column} end`;
+      if (column === 'account_id' || (name === 'accounts' && column === 'id')) return `t.${column} + k.copy`;
+      if (name === 'accounts' && column === 'slug') return `t.slug || '-' || k.copy`;
+      if (!numbers.includes(column)) return `t.${column}`;
+      return `case when t.${column} > ${FIRST_NUMBER} then t.${column} + k.copy * ${NUMBERS_A_COMPANY} else t.${column} end`;
     });
     await client.query(
       `insert into ${name} (${columns.join(', ')})
-       select ${values.join(', ')} from generate_series(1, ${companies - 1}) n, ${name} t`,
+       select ${values.join(', ')} from generate_series(1, ${companies - 1}) as k (copy), ${name} t`,
     );
     tell(`Copied ${name}`);
   }

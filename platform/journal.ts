@@ -164,9 +164,11 @@ export function journalChanges(
 
 const NOT_NULL_VIOLATION = '23502';
 
-/** Whether a transaction failed since its company has no journal yet. */
+/** Whether a transaction failed since its company has no journal yet. A Citus worker names the table only in the message. */
 export const lacksJournal = (error: unknown): boolean =>
-  isDatabaseError(error) && error.code === NOT_NULL_VIOLATION && /^journal_entries(_\d+)?$/.test(error.table ?? '');
+  isDatabaseError(error) &&
+  error.code === NOT_NULL_VIOLATION &&
+  /\bjournal_entries(_\d+)?\b/.test(error.table ?? error.message);
 
 /** Begins the company's journal, unless it has one. */
 export const beginJournal = (db: Db, accountId: number) =>

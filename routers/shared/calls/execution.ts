@@ -176,6 +176,7 @@ export async function execute<Input, Made, Result extends Outcome>(
     return call && service.database.transaction(accountId, { credential }, (db) => earlierAnswer(db, call));
   }
 
+  /** The answer that it got; undefined when it is gone. */
   async function replay(): Promise<Result | undefined> {
     const answer = await earlier();
     if (answer === undefined) {
@@ -219,6 +220,7 @@ export async function execute<Input, Made, Result extends Outcome>(
         },
       });
     if (claimed) beforeCommit(claimed);
+    const author = { actor: principal.actor, door: ctx.door, requestId };
     const changes = new Changes();
     const headers: Record<string, string> = {};
     const result = await handle({
@@ -230,7 +232,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       today,
       quota: ctx.quota ?? service.quota.peek(principal),
       requestId,
-      author: { actor: principal.actor, door: ctx.door, requestId },
+      author,
       made,
       log: service.log,
       webhooks: service.webhooks,
@@ -255,7 +257,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       // A key that was claimed before its answer was known gets it now.
       const kept = () =>
         key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
-      const origin = { actor: principal.actor, door: ctx.door, requestId, operation: alias, now };
+      const origin = { ...author, operation: alias, now };
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const FOLDERS = ['account-file', 'bridges', 'entities', 'figures', 'platform', 'routers'];
+const FOLDERS = ['account-file', 'bridges', 'documents', 'entities', 'figures', 'platform', 'routers'];
 
 /** A text that is another one after any change of these files. */
 export async function thisBuild(): Promise<string> {

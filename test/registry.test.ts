@@ -105,6 +105,8 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /^\.albaranId$/, // a renewal that is skipped
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
+    /^\.historial\[\]\.(motivo|documento|origen\.nombre)$/, // nothing came of it, of who has no name
+    /^\.fallos\[\]\.id$/, // a chain that lacks its end
     /^\.movimientoId$/, // settled without an account
     /^\.cambios\[\]\.(id|origen\.nombre)$/, // of the company itself; of who has no name
     /\.proximo_intento$/, // a webhook that has not failed

@@ -3,9 +3,11 @@
 import { type Failure, type Fault, verifyDocuments } from '../../documents/verification.ts';
 import { ROLLUPS } from '../../figures/figures.ts';
 import { type Difference, differences, recompute } from '../../figures/rollups.ts';
+import { sealUnsealed } from '../../lifecycle/seal.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database.ts';
 import { changeOf } from '../../platform/journal.ts';
-import { type AddCommand, counted, journalByCommand, table } from '../command.ts';
+import { type AddCommand, commandAuthor, counted, journalByCommand, table } from '../command.ts';
 import { type Company, companies, companyOf } from '../companies.ts';
 import { Failure as CommandFailure } from '../failure.ts';
 
@@ -21,22 +23,29 @@ export const addCheck: AddCommand = (parent, { onDatabase, ...interruption }) =>
       'compares the stored figures (counts, economics of projects, stock) with the records they are computed from, and issued documents with their seals',
     )
     .option('--account <slug>', 'the company (default: all)')
-    .option('--repair', 'writes what the records say')
+    .option('--repair', 'writes what the records say, and seals documents of earlier versions')
     .action(({ account, repair = false }: Options) =>
       onDatabase(
         async ({ database }) => {
           const all = account ? [await companyOf(database, account)] : companies(database);
           const found: (Difference & { account: string })[] = [];
+          let sealed = 0;
           const broken: (Failure & { account: string })[] = [];
           for await (const company of counted(all, interruption, 'Checking')) {
             const wrong = await (repair ? repaired(database, company) : differing(database, company));
             for (const difference of wrong) found.push({ account: company.slug, ...difference });
+            if (repair)
+              sealed += await sealUnsealed(
+                database,
+                { accountId: company.id, origin: { ...commandAuthor(), operation: 'check', now: systemClock.now() } },
+                interruption.stop,
+              );
             const { failures } = await database.transaction(company.id, {}, (db) =>
               verifyDocuments(db, company.id, { limit: MOST_FAILURES }),
             );
             for (const failure of failures) broken.push({ account: company.slug, ...failure });
           }
-          const json = { differences: found, count: found.length, repaired: repair, documents: broken };
+          const json = { differences: found, count: found.length, repaired: repair, documents: broken, sealed };
           const documents = broken.length > 0 ? [documentsTable(broken), '', NOT_AS_SEALED] : [];
           if (found.length === 0 && broken.length > 0) throw new CommandFailure(documents, { json });
           if (found.length === 0)

@@ -78,6 +78,7 @@ async function answerCalls(
     { followSchedule },
     { followWebhooks },
     { scheduledPurge },
+    { scheduledSealing },
     { scheduledRenewals },
     { openService },
   ] = await Promise.all([
@@ -85,6 +86,7 @@ async function answerCalls(
     import('../schedule.ts'),
     import('../webhooks.ts'),
     import('../purge-schedule.ts'),
+    import('../seal-schedule.ts'),
     import('../renewal-schedule.ts'),
     import('../../platform/service.ts'),
   ]);
@@ -132,6 +134,7 @@ async function answerCalls(
 
     const scheduled = [
       scheduledPurge(service),
+      scheduledSealing(service),
       ...(config.renewals ? [scheduledRenewals(service, config.renewals)] : []),
     ];
     const { directUrl } = opened;

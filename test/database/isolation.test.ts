@@ -31,6 +31,8 @@ const NAMES_NO_RECORD = new Set([
   'audit_records.request_id',
   'journal_entries.record_id',
   'journal_entries.request_id',
+  'seals.record_id',
+  'seals.related_id',
   'accounts.tax_id',
   'clients.tax_id',
   'suppliers.tax_id',

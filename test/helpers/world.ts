@@ -134,8 +134,8 @@ async function makeCompany(service: Service, url: string, records: FileRecord[],
   const slug = `t-${randomUUID()}`;
   const quotaPerMinute = options.cuenta?.cuota_por_minuto;
   const { id } = await createAccount(service.database, { slug, name: 'Prueba', quotaPerMinute });
-  const load = async (more: FileRecord[]) => {
-    const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...options.cuenta };
+  const load = async (more: FileRecord[], company = options.cuenta) => {
+    const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...company };
     const lines = [cuenta, ...more.filter((record) => !isWebhook(record))].map((record, index) =>
       JSON.stringify({ ref: `r${index}`, ...record }),
     );

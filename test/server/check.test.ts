@@ -18,6 +18,8 @@ afterAll(async () => {
 
 const albaran = (args: string[]) => run(args, { ...databaseEnvironment(database.url), DEMO: 'false' });
 
+const LINES = [{ descripcion: 'Obra', cantidad: 1, importe_unitario: 10 }];
+
 async function company(): Promise<{ id: number; slug: string }> {
   const account = await createAccount(tenants, { slug: `c-${randomUUID()}`, name: 'Cuadra' });
   const at = (hora: string) => ({ fecha: '2026-03-10', hora, metodo: 'app' });
@@ -26,6 +28,9 @@ async function company(): Promise<{ id: number; slug: string }> {
     { coleccion: 'empleados', ref: 'ana', nombre: 'Ana' },
     { coleccion: 'articulos', ref: 'gas', id: 7, descripcion: 'Gas', stock: 12.5 },
     { coleccion: 'proyectos', ref: 'p', id: 8, numero: '1', descripcion: 'Obra' },
+    { coleccion: 'clientes', ref: 'nilo', nombre_fiscal: 'Café Nilo' },
+    { coleccion: 'facturas', ref: 'f-1', id: 5, numero: 'V-1', fecha: '2026-01-02', cliente: 'nilo', lineas: LINES },
+    { coleccion: 'albaranes', ref: 'a-1', numero: 'A-1', fecha: '2026-01-02', cliente: 'nilo', lineas: LINES },
     { coleccion: 'fichajes', ref: 'f', empleado: 'ana', entrada: at('00:30'), salida: at('08:30'), proyecto: 'p' },
   ];
   await importAccountFile(
@@ -62,7 +67,7 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
 
   const told = await albaran(['check', '--json']);
   expect(told).toMatchObject({ code: 1, stderr: '' });
-  expect(JSON.parse(told.stdout)).toEqual({ differences: found, count: 5, repaired: false });
+  expect(JSON.parse(told.stdout)).toEqual({ differences: found, count: 5, repaired: false, documents: [], sealed: 0 });
   const inWords = await albaran(['check', '--account', wrong.slug]);
   expect(inWords).toMatchObject({ code: 1, stdout: '' });
   expect(inWords.stderr).toMatch(/^COMPANY +TABLE +ROW +KEPT +OF THE RECORDS\n/);
@@ -70,12 +75,18 @@ test('[PRO-01] [FIC-01] [PRJ-01] [DLV-03] what differs is told row by row, with 
   expect(inWords.stderr).toContain('5 differ: --repair writes what the records say');
   expect(await albaran(['check', '--account', right.slug])).toMatchObject({
     code: 0,
-    stdout: 'Every figure is what the records say\n',
+    stdout: 'Every figure is what the records say, and every document as it was sealed\n',
   });
 
   const repaired = await albaran(['check', '--repair', '--json']);
   expect(repaired.code).toBe(0);
-  expect(JSON.parse(repaired.stdout)).toEqual({ differences: found, count: 5, repaired: true });
+  expect(JSON.parse(repaired.stdout)).toEqual({
+    differences: found,
+    count: 5,
+    repaired: true,
+    documents: [],
+    sealed: 0,
+  });
   expect(await albaran(['check'])).toMatchObject({ code: 0 });
   const { rows } = await database.admin.query(
     `select (select products from record_counts where account_id = $1) as products,
@@ -96,4 +107,27 @@ test('[DATE-02] a change of time zone leaves nothing to repair', async () => {
   const { rows } = await database.admin.query('select day::text from time_entry_days where account_id = $1', [id]);
   expect(rows).toEqual([{ day: '2026-03-09' }]);
   expect(await albaran(['check', '--account', slug])).toMatchObject({ code: 0 });
+});
+
+test('[DOC-01] a document that was changed is named, and nothing repairs it; one without a seal is sealed by --repair', async () => {
+  const { id, slug } = await company();
+  await change(`delete from seals where account_id = $1 and record_table = 'delivery_notes'`, { id });
+  await change(`delete from seal_chains where account_id = $1 and record_table = 'delivery_notes'`, { id });
+  expect(await albaran(['check', '--account', slug])).toMatchObject({ code: 0 });
+  const repaired = await albaran(['check', '--account', slug, '--repair', '--json']);
+  expect(JSON.parse(repaired.stdout)).toMatchObject({ sealed: 1, documents: [] });
+  const { rows } = await database.admin.query(
+    `select record_table, n::int, action, operation from seals where account_id = $1 order by record_table`,
+    [id],
+  );
+  expect(rows).toEqual([
+    { record_table: 'delivery_notes', n: 1, action: 'import', operation: 'check' },
+    { record_table: 'invoices', n: 1, action: 'import', operation: 'import' },
+  ]);
+  await change(`update invoices set date = '2026-01-03' where account_id = $1`, { id });
+  const told = await albaran(['check', '--account', slug, '--repair', '--json']);
+  const document = { account: slug, table: 'invoices', id: 5, number: 'V-1', fault: 'content' };
+  expect([told.code, JSON.parse(told.stdout)]).toMatchObject([1, { sealed: 0, documents: [document] }]);
+  const inWords = await albaran(['check', '--account', slug]);
+  expect(inWords.stderr).toMatch(/invoices +V-1 +5 +does not say what was sealed\n/);
 });

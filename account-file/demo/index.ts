@@ -19,7 +19,13 @@ const ORDER = `tarifas departamentos tipos_contrato turnos empleados contratos t
 
 const LATE = Temporal.PlainTime.from('23:59');
 
-const COMPANY = { nombre: 'Instalaciones Montalt, S.L.', cif: 'B98402613', zona_horaria: 'Europe/Madrid' };
+const COMPANY = {
+  nombre: 'Instalaciones Montalt, S.L.',
+  cif: 'B98402613',
+  zona_horaria: 'Europe/Madrid',
+  ...{ direccion: 'Carrer de la Sèquia, 14', cp: '46134', poblacion: 'Foios', provincia: 'València', pais: 'España' },
+  ...{ email: 'administracio@montalt.example', iban: 'ES9121000418450200051332' },
+};
 
 /**
  * The records of the demo company in the order of the account file. The same day, time and seed give the same company; its two

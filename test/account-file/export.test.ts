@@ -59,6 +59,14 @@ test('collections come in the order of the format, records by number, with every
     stock_multiformato: true,
     cuota_por_minuto: 600,
     emision_automatica: true,
+    razon_social: 'Acme Suministros, S.L.',
+    direccion: 'Calle Mayor, 1',
+    cp: '11001',
+    poblacion: 'Cádiz',
+    provincia: 'Cádiz',
+    pais: 'España',
+    email: 'acme@example.com',
+    iban: 'ES9121000418450200051332',
   });
   expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([
     {

@@ -12,7 +12,19 @@ const parsed = (lines: readonly string[]): Record<string, unknown>[] => lines.ma
 
 /** What format 2 added, as it is in records that did not have it. */
 const ADDED: Record<string, object> = {
-  cuenta: { formato: 2 },
+  cuenta: {
+    formato: 2,
+    ...{
+      razon_social: null,
+      direccion: null,
+      cp: null,
+      poblacion: null,
+      provincia: null,
+      pais: null,
+      email: null,
+      iban: null,
+    },
+  },
   presupuestos: {
     ...{ observaciones: null, contraparte: null, proyecto: null },
     ...{ promo_code: null, estado: 'pendiente', valido_hasta: null },

@@ -13,6 +13,8 @@ export const SAMPLE: readonly FileRecord[] = [
     zona_horaria: 'Europe/Madrid',
     stock_multiformato: true,
     emision_automatica: true,
+    ...{ razon_social: 'Acme Suministros, S.L.', direccion: 'Calle Mayor, 1', cp: '11001', poblacion: 'Cádiz' },
+    ...{ provincia: 'Cádiz', pais: 'España', email: 'acme@example.com', iban: 'ES9121000418450200051332' },
   },
   { coleccion: 'tarifas', ref: 'pvp1', id: 7, tarifa: 1, con_iva: true },
   { coleccion: 'tarifas', ref: 'pvp2', tarifa: 2, con_iva: false },

@@ -21,6 +21,7 @@ const asked = (acme: Company, path: string, tag: string, query = {}) => acme.get
 const NOT_LASTING = [
   'account.get',
   'changes.list',
+  'documents.verify',
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',

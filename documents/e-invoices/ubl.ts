@@ -227,6 +227,7 @@ function meansOf(content: DocumentContent, number: string) {
   ]);
 }
 
+/** Text of three characters between two `#` would be the code of a note's subject: BR-CL-08. */
 function notesOf(content: DocumentContent): string[] {
   const { concepto, observaciones, desglose, rectifica } = content;
   const surcharges = desglose
@@ -244,7 +245,7 @@ function notesOf(content: DocumentContent): string[] {
     oneLine(rectified),
     surcharges.join(' '),
     withholding(content),
-  ].filter((note) => note !== '');
+  ].flatMap((note) => (/#[^#]{3}#/u.test(note) ? note.replaceAll('#', '＃') : note || []));
 }
 
 function withholding(content: DocumentContent): string {

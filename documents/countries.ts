@@ -34,6 +34,10 @@ const OTHER_NAMES = {
   Holanda: 'NL',
   Holland: 'NL',
   EEUU: 'US',
+  'República Checa': 'CZ',
+  'Czech Republic': 'CZ',
+  'Costa de Marfil': 'CI',
+  'Emiratos Árabes': 'AE',
 };
 
 const EUROPEAN_UNION = new Set(

@@ -106,6 +106,12 @@ describe('Facturae', () => {
     expect(read('//InvoiceAdditionalInformation')).toEqual(['Gracias por su compra & hasta pronto\nPortes pagados']);
   });
 
+  test('[DOC-04] what a line costs is told in cents, and what is taken off it, so that they meet what is charged', () => {
+    const lineas = [line({ cantidad: '3.001', importe_unitario: '0.33333', descuento: '10' })];
+    const read = readFacturae(invoice({ lineas }));
+    expect(read('//TotalCost | //DiscountAmount | //GrossAmount')).toEqual(['1.00', '0.10', '0.90']);
+  });
+
   test('[DOC-04] a rectifying invoice names the one that it rectifies, by differences', () => {
     const read = readFacturae(credit);
     expect(read('//InvoiceClass | //Corrective//*[not(*)]')).toEqual([

@@ -1,4 +1,5 @@
 // Checks a document's amounts before it is stored, computed exactly as the database does. W-08
+import { type Decimal, percentOf, rounded, times } from './decimal.ts';
 
 /** A line as sent: JSON numbers, read as the decimals that JSON shows. Percentages are out of 100. */
 export interface AmountLine {
@@ -33,18 +34,12 @@ export function beyondLimits(lines: readonly AmountLine[]): { lines: number[]; s
   let [base, withVat] = [0n, 0n];
   for (const [vat, ofRate] of rates) {
     base += ofRate;
-    withVat += ofRate + centsOf(times({ units: ofRate, scale: 2 + 2 }, decimalOf(vat)));
+    withVat += ofRate + centsOf(percentOf({ units: ofRate, scale: 2 }, decimalOf(vat)));
   }
   return {
     lines: cents.flatMap((amount, index) => (isBeyond(amount, MAX_LINE) ? [index] : [])),
     sum: isBeyond(base, MAX_SUM) || isBeyond(withVat, MAX_SUM),
   };
-}
-
-/** `units` x 10^-`scale` */
-interface Decimal {
-  units: bigint;
-  scale: number;
 }
 
 /** The number as the decimal that JSON shows, which is what the database receives. */
@@ -54,17 +49,7 @@ function decimalOf(value: number): Decimal {
   return { units: BigInt(digits.replace('.', '')), scale: decimals - Number(exponent) };
 }
 
-const times = (one: Decimal, other: Decimal): Decimal => ({
-  units: one.units * other.units,
-  scale: one.scale + other.scale,
-});
-
-/** Rounds half away from zero, like `numeric`. */
-function centsOf({ units, scale }: Decimal): bigint {
-  if (scale <= 2) return units * 10n ** BigInt(2 - scale);
-  const unit = 10n ** BigInt(scale - 2);
-  return (units < 0n ? units - unit / 2n : units + unit / 2n) / unit;
-}
+const centsOf = (value: Decimal): bigint => rounded(value, 2).units;
 
 function lineCents({ quantity, unitPrice, factor = 1, discount }: AmountLine): bigint {
   const { units, scale } = decimalOf(discount);

@@ -3,7 +3,9 @@ import type { InferKyselyDB } from '@mikro-orm/postgresql';
 import {
   Account,
   ApiKey,
+  AssistantCall,
   AuditRecord,
+  CallCount,
   DocumentCounter,
   FailedAttempt,
   IdempotencyRecord,
@@ -78,6 +80,8 @@ export const entities = [
   IdKey,
   Journal,
   JournalEntry,
+  AssistantCall,
+  CallCount,
   ScheduledRun,
   Webhook,
   WebhookDelivery,

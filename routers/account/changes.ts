@@ -26,6 +26,19 @@ const ACTIONS: Record<Action, 'crear' | 'modificar' | 'anular' | 'eliminar'> = {
   delete: 'eliminar',
 };
 
+/** Who calls. */
+export const ORIGINS = ['clave', 'conexion', 'persona', 'importacion', 'programa', 'comando'] as const;
+
+/** Which of them a stored row `e` names. */
+export const origin = sql<(typeof ORIGINS)[number]>`case when e.actor like 'key:%' then 'clave'
+  when e.actor like 'token:%' then 'conexion' when e.actor like 'user:%' then 'persona'
+  when e.door = 'schedule' then 'programa' when e.operation = 'import' then 'importacion' else 'comando' end`;
+
+/** The key `k` or connection `g` of such a row, to be joined to it. */
+export const namesOf = (accountId: number) => sql`
+    left join api_keys k on k.account_id = ${accountId} and e.actor = 'key:' || k.id
+    left join grants g on g.account_id = ${accountId} and e.actor = 'token:' || g.id`;
+
 /** Some of these collections. */
 export const types = () => z.array(z.enum(NAMES)).max(50);
 
@@ -36,10 +49,7 @@ export const change = z.object({
   id: z.string().nullable().describe('Como lo toman sus lecturas; null si no tienen'),
   accion: z.enum(['crear', 'modificar', 'anular', 'eliminar']),
   operacion: z.string().describe('Alias de la operación, o la orden'),
-  origen: z.object({
-    tipo: z.enum(['clave', 'conexion', 'persona', 'importacion', 'programa', 'comando']),
-    nombre: z.string().nullable(),
-  }),
+  origen: z.object({ tipo: z.enum(ORIGINS), nombre: z.string().nullable() }),
   peticion: z.string().describe('Identificador de la petición'),
 });
 
@@ -79,11 +89,9 @@ export interface Entry {
   record_id: number;
   action: Action;
   operation: string;
-  actor: string;
-  door: string;
   request_id: string;
-  key_name: string | null;
-  application: string | null;
+  origin: (typeof ORIGINS)[number];
+  origin_name: string | null;
 }
 
 /** Changes after a number, the oldest first. */
@@ -96,23 +104,12 @@ export const entries = (
   last = Number.MAX_SAFE_INTEGER,
 ) =>
   sql<Entry>`
-    select e.n, e.created_at, e.record_table, e.record_id, e.action, e.operation, e.actor, e.door, e.request_id,
-      k.name as key_name, g.client_name as application
-    from journal_entries e
-    left join api_keys k on k.account_id = ${accountId} and e.actor = 'key:' || k.id
-    left join grants g on g.account_id = ${accountId} and e.actor = 'token:' || g.id
+    select e.n, e.created_at, e.record_table, e.record_id, e.action, e.operation, e.request_id,
+      ${origin} as origin, coalesce(k.name, g.client_name) as origin_name
+    from journal_entries e ${namesOf(accountId)}
     where e.account_id = ${accountId} and e.n > ${after} and e.n <= ${last}
       and (${types === undefined} or e.record_table = any(${types?.flatMap((type) => TABLES.get(type) ?? []) ?? []}::text[]))
     order by e.n limit ${limit}`.execute(db);
-
-/** Who made a change: the kind of actor, and its name where it has one. */
-function originOf({ actor, door, operation: command, key_name, application }: Entry): Change['origen'] {
-  if (actor.startsWith('key:')) return { tipo: 'clave', nombre: key_name };
-  if (actor.startsWith('token:')) return { tipo: 'conexion', nombre: application };
-  if (actor.startsWith('user:')) return { tipo: 'persona', nombre: null };
-  if (door === 'schedule') return { tipo: 'programa', nombre: null };
-  return { tipo: command === 'import' ? 'importacion' : 'comando', nombre: null };
-}
 
 export function shownChange(entry: Entry, timeZone: string): JsonText<Change> {
   const { name, kind } = TYPES.get(entry.record_table) ?? { name: entry.record_table, kind: undefined };
@@ -123,7 +120,7 @@ export function shownChange(entry: Entry, timeZone: string): JsonText<Change> {
     id: kind ? new JsonText<string>(markedId(kind, entry.record_id).text) : null,
     accion: ACTIONS[entry.action],
     operacion: entry.operation,
-    origen: originOf(entry),
+    origen: { tipo: entry.origin, nombre: entry.origin_name },
     peticion: entry.request_id,
   });
 }

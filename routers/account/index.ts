@@ -1,6 +1,7 @@
 import { findRecord } from './find-record.ts';
 import { getAccount } from './get-account.ts';
 import { importIntoCompany } from './import-records.ts';
+import { listActivity } from './list-activity.ts';
 import { listChanges } from './list-changes.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
@@ -12,6 +13,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 
 export const account = {
   account: { get: getAccount },
+  audit: { list: listActivity },
   changes: { list: listChanges },
   imports: { create: importIntoCompany },
   records: { find: findRecord },

@@ -29,6 +29,8 @@ const EXCUSED_TABLES: Record<string, string> = {
   api_keys: 'stay with the installation: docs/account-file.md',
   journals: 'stay with the installation: docs/account-file.md',
   journal_entries: 'stay with the installation: docs/account-file.md',
+  assistant_calls: 'stay with the installation: docs/account-file.md',
+  call_counts: 'stay with the installation: docs/account-file.md',
   audit_records: 'stay with the installation: docs/account-file.md',
   grants: 'stay with the installation: docs/account-file.md',
   idempotency_records: 'end after a day',

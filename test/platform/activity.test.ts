@@ -61,6 +61,14 @@ test('of callers that nobody knows, and of a company that was deleted, nothing i
   expect(await countsOf(acme)).toEqual([]);
   await acme.get('/products');
   const { pool } = server.service.database;
+  await server.service.activity.flush(acme.id);
+  await pool.query('update api_keys set revoked_at = now() where account_id = $1', [acme.id]);
+  expect((await acme.get('/products')).status).toBe(401);
+  await server.service.activity.flush(acme.id);
+  expect(await countsOf(acme)).toEqual([['consultarProductos', 1]]);
+  await pool.query('delete from call_counts where account_id = $1', [acme.id]);
+  await pool.query('update api_keys set revoked_at = null where account_id = $1', [acme.id]);
+  await acme.get('/products');
   for (const table of ['api_keys', 'accounts']) {
     await pool.query(`delete from ${table} where ${table === 'accounts' ? 'id' : 'account_id'} = $1`, [acme.id]);
   }

@@ -57,6 +57,7 @@ class Batch {
       } finally {
         const milliseconds = performance.now() - started;
         call.service.metrics?.callAnswered({ operation: operation.alias, door: 'trpc', status, milliseconds });
+        if (call.caller) call.service.activity.answered(call.caller, operation.alias, status);
       }
     });
   }

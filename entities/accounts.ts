@@ -1,6 +1,6 @@
 // Companies, their API keys, and what the service records about their calls.
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { bigint, date, instant, isolated, isolatedAccount, stamped } from './columns.ts';
+import { bigint, date, indexOn, instant, isolated, isolatedAccount, stamped } from './columns.ts';
 
 /** The `named` policy also shows the row whose slug is set in `app.account_slug`, so that commands find a company by slug. */
 export const Account = defineEntity({
@@ -93,6 +93,7 @@ export const AuditRecord = defineEntity({
     requestId: p.text(),
     ...stamped(),
   },
+  indexes: [indexOn('audit_records', 'moment', 'created_at, id')],
 });
 
 /** How far a company's journal is, and of which history: `epoch` is new after a backup was restored. JRN-01, JRN-02 */
@@ -123,6 +124,47 @@ export const JournalEntry = defineEntity({
     actor: p.text(),
     door: p.text(),
     requestId: p.text(),
+    ...stamped(),
+    /** Of the first change of a call: how many it made. */
+    changes: p.integer().nullable().default(1),
+  },
+  indexes: [indexOn('journal_entries', 'moment', 'created_at, n', 'changes is not null')],
+});
+
+/** A call of an assistant, by MCP. */
+export const AssistantCall = defineEntity({
+  name: 'AssistantCall',
+  tableName: 'assistant_calls',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    id: bigint().primary().defaultRaw(`nextval('assistant_calls_id_seq')`),
+    actor: p.text(),
+    operation: p.text(),
+    requestId: p.text(),
+    /** Null for a write. */
+    answeredRows: p.integer().nullable(),
+    ...stamped(),
+  },
+  indexes: [
+    indexOn('assistant_calls', 'actor', 'actor, created_at, id'),
+    indexOn('assistant_calls', 'moment', 'created_at, id, answered_rows'),
+  ],
+});
+
+/** How often a key or connection called an operation on a day of the company, by what it was answered. */
+export const CallCount = defineEntity({
+  name: 'CallCount',
+  tableName: 'call_counts',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    actor: p.text().primary(),
+    day: date().primary(),
+    operation: p.text().primary(),
+    /** Of HTTP. */
+    status: p.integer().primary(),
+    calls: bigint(),
     ...stamped(),
   },
 });

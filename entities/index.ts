@@ -3,7 +3,9 @@ import type { InferKyselyDB } from '@mikro-orm/postgresql';
 import {
   Account,
   ApiKey,
+  AssistantCall,
   AuditRecord,
+  CallCount,
   DocumentCounter,
   FailedAttempt,
   IdempotencyRecord,
@@ -81,6 +83,8 @@ export const entities = [
   JournalEntry,
   SealChain,
   Seal,
+  AssistantCall,
+  CallCount,
   ScheduledRun,
   Webhook,
   WebhookDelivery,

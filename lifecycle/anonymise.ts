@@ -268,7 +268,9 @@ const ROWS_A_PAGE = 2000;
 /** Tables without personal texts. `accounts` has the company's own data, which stays. */
 const SKIPPED_TABLES = new Set([
   'accounts',
+  'assistant_calls',
   'audit_records',
+  'call_counts',
   'journals',
   'journal_entries',
   // What documents say is sealed anew, by sealAnonymised.

@@ -17,6 +17,10 @@ const DELIVERY_DAYS = 30;
 /** How long changes can be read. JRN-03 */
 export const JOURNAL_DAYS = 400;
 const JOURNAL_STEP = 20_000;
+/** How long what assistants read, and what each key and connection called, can be looked up. */
+const CALL_DAYS = 400;
+/** Access is looked into later than data: who gave a key away, or let an assistant in. */
+const ACCESS_DAYS = 1100;
 const FAILURE_MINUTES = 1;
 
 const ROWS_A_STATEMENT = 5000;
@@ -85,6 +89,23 @@ const OF_COMPANIES: readonly Rule[] = [
       company,
     ) => sql`(t.n < (select min(e.n) from journal_entries e where e.account_id = ${company}) + ${JOURNAL_STEP}::int
       and t.created_at <= ${now} - make_interval(days => ${JOURNAL_DAYS}))`,
+  },
+  {
+    table: 'audit_records',
+    key: ['id'],
+    fixed: true,
+    ended: (now) => sql`t.created_at <= ${now} - make_interval(days => ${ACCESS_DAYS})`,
+  },
+  {
+    table: 'assistant_calls',
+    key: ['id'],
+    fixed: true,
+    ended: (now) => sql`t.created_at <= ${now} - make_interval(days => ${CALL_DAYS})`,
+  },
+  {
+    table: 'call_counts',
+    key: ['actor', 'day', 'operation', 'status'],
+    ended: (now) => sql`t.day < (${now} at time zone 'UTC')::date - ${CALL_DAYS}::int`,
   },
   {
     table: 'webhook_deliveries',

@@ -28,7 +28,7 @@ export const writesOf = (client: pg.ClientBase, accountId: number): Promise<stri
 
 /**
  * Deletes a company in one transaction, then deletes rows that calls in progress added afterwards. `client` must be connected as
- * the owner of the tables: only the owner may delete the audit. If the number of writes is no longer `writes` (from `writesOf`), it
+ * the owner of the tables: only the owner may delete all. If the number of writes is no longer `writes` (from `writesOf`), it
  * throws WrittenMeanwhile and deletes nothing.
  */
 export async function removeCompany(
@@ -57,8 +57,8 @@ export async function removeCompany(
 
 async function countWrites(client: pg.ClientBase, accountId: number): Promise<string> {
   const { rows } = await client.query<{ writes: string }>(
-    `select (select count(*) from audit_records where account_id = $1)
-       + coalesce((select n from journals where account_id = $1), 0) as writes`,
+    `select coalesce((select max(id) from audit_records where account_id = $1), 0) || ' '
+       || coalesce((select n from journals where account_id = $1), 0) as writes`,
     [accountId],
   );
   return String(rows[0]?.writes);

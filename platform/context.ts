@@ -1,5 +1,6 @@
 // The context of a call, made by each door, and the context of an operation, made by the operation builder.
 import type { Logger } from 'pino';
+import type { Activity } from './activity.ts';
 import type { AnonymousCalls } from './anonymous.ts';
 import type { Author, Door } from './audit.ts';
 import type { Clock } from './clock.ts';
@@ -46,6 +47,8 @@ export interface Service {
   anonymous: AnonymousCalls;
   links: SignedLinks;
   newIds: NewIds;
+  /** What keys and connections called. */
+  activity: Activity;
   webhooks: Webhooks;
   readiness: Readiness;
   knownBrowsers: KnownBrowsers;
@@ -79,7 +82,7 @@ export interface CallContext {
   ifNoneMatch?: string | undefined;
   /** Set by a door that admitted the caller before reading the input (ENV-09). */
   principal?: Principal;
-  /** The caller, if the door authenticated it before the operation; not yet admitted to the operation. */
+  /** The caller, once known; not yet admitted to the operation. */
   caller?: Principal;
   /** The company's quota after this call, once admitted. LIM-01 */
   quota?: QuotaState;

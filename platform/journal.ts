@@ -126,13 +126,15 @@ export interface Origin extends Author {
 
 /**
  * The statement that numbers a transaction's changes and writes them, and stores the call's answer under its idempotency key where it is
- * `kept` with them. Where the company has no journal yet, it fails: see `lacksJournal`.
+ * `kept` with them. The first says how many there are: `total`, where these are not all of them; null where they are not the first.
+ * Where the company has no journal yet, it fails: see `lacksJournal`.
  */
 export function journalChanges(
   accountId: number,
   { actor, door, requestId, operation, now }: Origin,
   { certain, ifThere }: Pick<Changes, 'certain' | 'ifThere'>,
   kept?: { key: string; answer: string },
+  total?: number | null,
 ): CompiledQuery {
   const values: unknown[] = [
     ...[accountId, now.toString(), operation, actor, door, requestId],
@@ -147,6 +149,7 @@ export function journalChanges(
   });
   const keptAt = values.length + 1;
   if (kept) values.push(kept.key, kept.answer);
+  const totalAt = total === undefined ? undefined : `$${values.push(total)}`;
   const keeping = kept ? `${keptAnswer(keptAt)}, ` : '';
   const count = maybe.length > 0 ? '(select count(*) from changes)' : 'cardinality($8::bigint[])';
   const place = maybe.length > 0 ? 'row_number() over (order by c.place)' : 'c.place';
@@ -154,8 +157,10 @@ export function journalChanges(
     `with ${keeping}changes (record_table, record_id, action, place) as (
       select * from unnest($7::text[], $8::bigint[], $9::text[]) with ordinality${maybe.join('')}),
     head as (update journals set n = n + ${count} where account_id = $1 returning n)
-    insert into journal_entries (account_id, n, created_at, operation, actor, door, request_id, record_table, record_id, action)
-    select $1::bigint, head.n - ${count} + ${place}, $2::timestamptz, $3, $4, $5, $6, c.record_table, c.record_id, c.action
+    insert into journal_entries (account_id, n, created_at, operation, actor, door, request_id, record_table, record_id, action,
+      changes)
+    select $1::bigint, head.n - ${count} + ${place}, $2::timestamptz, $3, $4, $5, $6, c.record_table, c.record_id, c.action,
+      case when ${place} = 1 then ${totalAt ?? count}::int end
     from changes c left join head on true
     returning 1`,
     values,
@@ -188,7 +193,9 @@ export async function writeJournal(
   if (changes.length === 0) return;
   const write = (from: number) => {
     const certain = changes.slice(from, from + ROWS_A_STATEMENT);
-    return db.executeQuery(journalChanges(accountId, origin, { certain, ifThere: [] }));
+    return db.executeQuery(
+      journalChanges(accountId, origin, { certain, ifThere: [] }, undefined, from === 0 ? changes.length : null),
+    );
   };
   // Sent at once, so that the commit may be sent without waiting for them.
   await Promise.all([beginJournal(db, accountId), write(0)]);

@@ -1,5 +1,6 @@
 // Assembles a running service, for the server and the tests.
 import type { Logger } from 'pino';
+import { Activity } from './activity.ts';
 import { AnonymousCalls } from './anonymous.ts';
 import { thisBuild } from './build.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -71,6 +72,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     const { companyQueue } = options.database;
     const ids = new Ids(secrets);
     const journal = new JournalWatch(database);
+    const activity = new Activity(database, clock, log);
     return {
       database,
       journal,
@@ -87,6 +89,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
       newIds: new NewIds(),
+      activity,
       webhooks: new Webhooks(secrets, database, clock, options.webhooks),
       knownBrowsers: new KnownBrowsers(secrets),
       baseUrl: options.baseUrl ?? '',
@@ -99,6 +102,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
         journal.close();
         await replica?.close();
         await keys.close();
+        await activity.close();
         await quota.close();
         await readiness.close();
         await database.close();

@@ -164,6 +164,8 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     const { method, routeOptions, call } = request;
     const status = reply.statusCode;
     const milliseconds = reply.elapsedTime;
+    const caller = call?.principal ?? call?.caller;
+    if (call?.operation && caller) service.activity.answered(caller, call.operation, status);
     if (service.metrics) {
       service.metrics.requestAnswered(method, routeOptions.url ?? NO_ROUTE, status);
       if (call?.operation) {

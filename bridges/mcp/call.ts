@@ -9,6 +9,7 @@ import { type JsonText, jsonObject } from '../../platform/json-text.ts';
 import { unknownKeys } from '../../routers/shared/calls/walk.ts';
 import { callOperation, shownAnswer } from '../operations.ts';
 import { type Caller, isForKeysAlone } from './caller.ts';
+import { rowsOf } from './rows.ts';
 import { IDEMPOTENCY_ARGUMENT, TOOL_PAGE_SIZE, type Tool, toolNamed } from './tools.ts';
 
 type Arguments = Record<string, unknown>;
@@ -43,11 +44,17 @@ export async function resultOf(
     const headers: CallContext['headers'] = {};
     const content = await answer(headers);
     const replayed = 'Idempotent-Replayed';
-    return {
+    const result: CallToolResult = {
       ...(headers[replayed] && { _meta: { [replayed]: true } }),
       structuredContent: answers.value(content).parse(),
       content: [{ type: 'text', text: answers.text(content) }],
     };
+    if (tool) {
+      const { alias, write } = tool.operation;
+      const rows = write ? null : rowsOf(content);
+      call.service.activity.assistantCalled(principal, { operation: alias, requestId, rows });
+    }
+    return result;
   } catch (error) {
     const known = asApiError(error);
     status = known.status;
@@ -58,6 +65,7 @@ export async function resultOf(
     if (tool) {
       const { alias } = tool.operation;
       call.service.metrics?.callAnswered({ operation: alias, door: 'mcp', status, milliseconds: ms });
+      call.service.activity.answered(principal, alias, status);
     }
     log.info(
       { tool: name, status, ms, account: principal.accountId, actor: principal.actor, requestId },

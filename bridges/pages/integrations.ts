@@ -13,6 +13,7 @@ import { type Membership, namesOf, type Role, requireMember } from '../../platfo
 import { changeOf, writeJournal } from '../../platform/journal.ts';
 import type { QuotaUse } from '../../platform/quota.ts';
 import { summariseDue } from '../../routers/shared/renewals/issue-renewals.ts';
+import { addActivity } from './activity.ts';
 import { connectorSection } from './connector.ts';
 import { type Html, html, languageOf } from './layout.ts';
 import { keepNewKey, type NewlyMade, takeNewKey } from './new-key.ts';
@@ -25,6 +26,7 @@ const NAME_LENGTH = 80;
 
 /** Adds the page and its forms. */
 export function addIntegrations(app: FastifyInstance, service: Service): void {
+  addActivity(app, service, { requireAdmin, idInPath, whose, moments });
   addWebhookForms(app, service, { requireAdmin, idInPath, address, show: sendIntegrations });
   addPage(app, service, '/settings', { get: (visit) => visit.seeOther(HOME) });
   addPage(app, service, HOME, {
@@ -263,6 +265,10 @@ const confirm = (
 <button class="danger">${sure}</button></form>
 </details>`;
 
+/** The page of what a key or connection called. */
+const activityLink = ({ say }: SignedInVisit, { slug }: Membership, page: string, about: string) =>
+  html`<a class="plain" href="${page}?${new URLSearchParams({ company: slug }).toString()}" aria-label="${say('Actividad', 'Activity')}: ${about}">${say('Actividad', 'Activity')}</a>`;
+
 const permissions = ({ say }: SignedInVisit, canWrite: boolean) =>
   canWrite
     ? html`<span class="tag strong">${say('Lectura y escritura', 'Read and write')}</span>`
@@ -282,7 +288,8 @@ function connectionsSection(
 <div class="what"><strong>${clientName}</strong> ${permissions(visit, canWrite)}
 <p class="quiet">${redirectHost}${role === 'admin' ? html` · ${people.get(userId)}` : ''}</p>
 <p class="quiet">${say('Desde', 'Since')} ${when(createdAt)} · ${say('Último uso', 'Last used')}: ${when(lastUsedAt)}</p></div>
-${confirm(visit, company, `${HOME}/connections/${id}/withdraw`, say('Retirar', 'Withdraw'), say('Sí, retirar el acceso', 'Yes, withdraw access'), clientName)}
+<div class="actions">${activityLink(visit, company, `${HOME}/connections/${id}`, clientName)}
+${confirm(visit, company, `${HOME}/connections/${id}/withdraw`, say('Retirar', 'Withdraw'), say('Sí, retirar el acceso', 'Yes, withdraw access'), clientName)}</div>
 </li>`,
   )}</ul>`;
   return html`<section class="card" aria-labelledby="connections">
@@ -320,7 +327,8 @@ function keysSection(
 <div class="what"><strong>${name}</strong> ${permissions(visit, can_write)}${isPast(expires_at) ? html` <span class="tag over">${say('Caducada', 'Expired')}</span>` : ''}
 <p class="quiet"><code>${key}</code></p>
 <p class="quiet">${say('Creada', 'Created')} ${when(created_at)} · ${say('Último uso', 'Last used')}: ${when(last_used_at)} · ${say('Caduca', 'Expires')}: ${when(expires_at)}</p></div>
-${confirm(visit, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('Sí, revocar la clave', 'Yes, revoke the key'), name)}
+<div class="actions">${activityLink(visit, company, `${KEYS}/${id}`, name)}
+${confirm(visit, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say('Sí, revocar la clave', 'Yes, revoke the key'), name)}</div>
 </li>`,
   )}</ul>`;
   const wrong = problem?.fields[0]?.campo;

@@ -3750,6 +3750,56 @@ export interface FiscalSettingsGetOutput {
   iban: string;
 }
 
+/** Input of `audit.list`. */
+export interface AuditListInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo lo de estos */
+  origen?: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
+  /** Solo esta operación (su alias, o la orden) */
+  operacion?: string;
+  /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
+  modificado_desde?: string;
+  /**
+   * Página, desde 1
+   * @default 1
+   */
+  pagina?: number;
+  /**
+   * Registros por página, 500 como máximo
+   * @default 100
+   */
+  por_pagina?: number;
+  /** El de la página anterior, en vez de pagina: lo que entra o sale entretanto ni se repite ni se salta */
+  cursor?: string;
+}
+
+/** Output of `audit.list`. */
+export interface AuditListOutput {
+  total_registros: number;
+  pagina: number;
+  por_pagina: number;
+  num_paginas: number;
+  cursor: string | null;
+  registros: Array<{
+    momento: string;
+    origen: {
+      tipo: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
+      nombre: string | null;
+    };
+    /** Por dónde llegó */
+    puerta: 'v1' | 'v0' | 'trpc' | 'mcp' | 'paginas' | 'comando' | 'programa';
+    /** Alias de la operación, o la orden */
+    operacion: string;
+    /** Identificador de la petición */
+    peticion: string;
+    cambios: number | null;
+    filas: number | null;
+  }>;
+}
+
 /** Input of `changes.list`. */
 export interface ChangesListInput {
   /**
@@ -4615,6 +4665,14 @@ export interface AlbaranClient {
      */
     get: Read<FiscalSettingsGetInput, FiscalSettingsGetOutput>;
   };
+  audit: {
+    /**
+     * Consultar el registro de actividad. Quién hizo qué y por dónde, lo último primero: los cambios, los accesos y lo que leen los asistentes.
+     *
+     * `GET /api/v1/audit`; permiso `svc.read`
+     */
+    list: PagedRead<AuditListInput, AuditListOutput>;
+  };
   changes: {
     /**
      * Consultar cambios. Qué ha cambiado desde un número de cambio, por orden y sin huecos. Para seguir, repite con desde = siguiente.
@@ -4723,6 +4781,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
   fiscalSettings: { get: 'read' },
+  audit: { list: 'pages' },
   changes: { list: 'read' },
   imports: { create: 'write' },
   records: { find: 'read' },

@@ -681,6 +681,14 @@ export type Procedures = {
      */
     get: Query<types.FiscalSettingsGetInput | undefined, types.FiscalSettingsGetOutput>;
   };
+  audit: {
+    /**
+     * Consultar el registro de actividad. Quién hizo qué y por dónde, lo último primero: los cambios, los accesos y lo que leen los asistentes.
+     *
+     * `GET /api/v1/audit`; permiso `svc.read`
+     */
+    list: Query<types.AuditListInput | undefined, types.AuditListOutput>;
+  };
   changes: {
     /**
      * Consultar cambios. Qué ha cambiado desde un número de cambio, por orden y sin huecos. Para seguir, repite con desde = siguiente.

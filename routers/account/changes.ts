@@ -7,7 +7,7 @@ import { ApiError, badField } from '../../platform/errors.ts';
 import { markedId } from '../../platform/ids.ts';
 import { type Action, tableOf } from '../../platform/journal.ts';
 import { JsonText, jsonObject } from '../../platform/json-text.ts';
-import { momentIn, type OriginRow, origin, originJoins, originNames, originOf } from '../shared/origin.ts';
+import { momentIn, type OriginRow, origin, originColumns, originNames, originOf } from '../shared/origin.ts';
 import { COLLECTION_NAMES, kindOf } from './records.ts';
 
 /** The collections of the account file, those whose records have no ids on the wire too. */
@@ -76,6 +76,7 @@ export interface Entry extends OriginRow {
   record_table: string;
   record_id: number;
   action: Action;
+  operation: string;
   request_id: string;
 }
 
@@ -89,9 +90,9 @@ export const entries = (
   last = Number.MAX_SAFE_INTEGER,
 ) =>
   sql<Entry>`
-    select e.n, e.created_at, e.record_table, e.record_id, e.action, e.operation, e.actor, e.door, e.request_id,
-      ${originNames}
-    from journal_entries e ${originJoins(accountId, 'e')}
+    select e.n, e.created_at, e.record_table, e.record_id, e.action, e.operation, e.request_id,
+      ${originColumns}
+    from journal_entries e ${originNames(accountId)}
     where e.account_id = ${accountId} and e.n > ${after} and e.n <= ${last}
       and (${types === undefined} or e.record_table = any(${types?.flatMap((type) => TABLES.get(type) ?? []) ?? []}::text[]))
     order by e.n limit ${limit}`.execute(db);

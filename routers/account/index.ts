@@ -2,6 +2,7 @@ import { findRecord } from './find-record.ts';
 import { getAccount } from './get-account.ts';
 import { getFiscalSettings } from './get-fiscal-settings.ts';
 import { importIntoCompany } from './import-records.ts';
+import { listActivity } from './list-activity.ts';
 import { listChanges } from './list-changes.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
@@ -14,6 +15,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 export const account = {
   account: { get: getAccount },
   fiscalSettings: { get: getFiscalSettings },
+  audit: { list: listActivity },
   changes: { list: listChanges },
   imports: { create: importIntoCompany },
   records: { find: findRecord },

@@ -47,7 +47,13 @@ export const listChanges = operation({
       .describe(`Segundos que espera a que haya algo, ${LONGEST_WAIT} como máximo`),
   },
   output,
-  async ready({ input: { desde, tipos, espera }, accountId, service: { journal, database } }) {
+  async ready({ input: { desde, tipos, espera }, accountId, credential, service: { journal, database } }) {
+    if (espera === 0) return;
+    // What will never come is not waited for.
+    refuseUnknownPlace(
+      desde,
+      await database.transaction(accountId, { credential }, (db) => journalHead(db, accountId)),
+    );
     const until = performance.now() + espera * 1000;
     for (let after: number | undefined = desde; after !== undefined; ) {
       const seen: number = after;

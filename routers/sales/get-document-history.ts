@@ -6,7 +6,7 @@ import { markedId } from '../../platform/ids.ts';
 import { JsonText, jsonObject, listOfTexts } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { eitherId } from '../shared/id.ts';
-import { momentIn, type OriginRow, origin, originJoins, originNames, originOf } from '../shared/origin.ts';
+import { momentIn, type OriginRow, origin, originColumns, originNames, originOf } from '../shared/origin.ts';
 import { DOCUMENT_TYPES, documentTypeOf, SEALED_DOCUMENTS } from './document.ts';
 
 const ACTIONS = {
@@ -66,12 +66,12 @@ export const getDocumentHistory = operation({
     const [{ rows: documents }, { rows: events }] = await Promise.all([
       sql`select d.id from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = ${number}`.execute(db),
       sql<EventRow>`
-        select s.sealed_at, s.action, s.actor, s.door, s.operation, s.related_table, s.related_id, s.hash,
-          s.content::jsonb ->> 'motivo' as reason, s.content::jsonb ->> 'relacionado' as related,
-          ${originNames}
-        from seals s ${originJoins(accountId, 's')}
-        where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${number}
-        order by s.n`.execute(db),
+        select e.sealed_at, e.action, e.related_table, e.related_id, e.hash,
+          e.content::jsonb ->> 'motivo' as reason, e.content::jsonb ->> 'relacionado' as related,
+          ${originColumns}
+        from seals e ${originNames(accountId)}
+        where e.account_id = ${accountId} and e.record_table = ${table} and e.record_id = ${number}
+        order by e.n`.execute(db),
     ]);
     if (documents.length === 0) throw notFound('id');
     return jsonObject<z.input<typeof output>>({

@@ -22,12 +22,25 @@ export function instantsOf(from: string | undefined, to: string | undefined, tim
 
 /**
  * Whether a record `row` was created or changed since `modificado_desde`, a day of the company or an instant; undefined where that was not
- * sent.
+ * sent. `column`: when that was.
  */
-export function changedIn(row: string, moment: string | undefined, timeZone: string): RawBuilder<boolean> | undefined {
+export function changedIn(
+  row: string,
+  moment: string | undefined,
+  timeZone: string,
+  column = 'updated_at',
+): RawBuilder<boolean> | undefined {
   if (!moment) return undefined;
   const since = moment.includes('T')
     ? instantAt(Temporal.Instant.from(moment).epochMilliseconds)
     : startOf(Temporal.PlainDate.from(moment), timeZone);
-  return sql`${sql.ref(`${row}.updated_at`)} >= ${since}`;
+  return sql`${sql.ref(`${row}.${column}`)} >= ${since}`;
+}
+
+/** An instant as the company's clocks show it, with their offset: ISO 8601, to the millisecond. */
+export function momentText(instant: RawBuilder<unknown>, timeZone: string): RawBuilder<string> {
+  const local = sql`(${instant} at time zone ${timeZone})`;
+  const ahead = sql`(${local} - ${instant} at time zone 'UTC')`;
+  return sql<string>`to_char(${local}, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+    || case when ${ahead} < '0' then '-' else '+' end || to_char(greatest(${ahead}, -${ahead}), 'HH24:MI')`;
 }

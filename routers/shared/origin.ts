@@ -2,40 +2,33 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 
-export const origin = z.object({
-  tipo: z.enum(['clave', 'conexion', 'persona', 'importacion', 'programa', 'comando']),
-  nombre: z.string().nullable(),
+/** Who calls. */
+export const ORIGINS = ['clave', 'conexion', 'persona', 'importacion', 'programa', 'comando'] as const;
+
+export const origin = z.object({ tipo: z.enum(ORIGINS), nombre: z.string().nullable() });
+
+/** Which of them a stored row `e` names, in SQL. */
+export const originType = sql<(typeof ORIGINS)[number]>`case when e.actor like 'key:%' then 'clave'
+  when e.actor like 'token:%' then 'conexion' when e.actor like 'user:%' then 'persona'
+  when e.door = 'schedule' then 'programa' when e.operation = 'import' then 'importacion' else 'comando' end`;
+
+/** The columns that say it, of a row `e` joined to `originNames`. */
+export const originColumns = sql`${originType} as origin, coalesce(k.name, g.client_name) as origin_name`;
+
+export interface OriginRow {
+  origin: (typeof ORIGINS)[number];
+  origin_name: string | null;
+}
+
+export const originOf = ({ origin: tipo, origin_name: nombre }: OriginRow): z.input<typeof origin> => ({
+  tipo,
+  nombre,
 });
 
-/** What is stored of who did it: the caller as the journal names it, and the columns of `originNames`. */
-export interface OriginRow {
-  actor: string;
-  door: string;
-  operation: string;
-  key_name: string | null;
-  application: string | null;
-}
-
-/** SQL for the columns that name the caller of a row, and the joins that they are taken from. */
-export const originNames = sql`k.name as key_name, g.client_name as application`;
-export const originJoins = (accountId: number, row: string) => sql`
-  left join api_keys k on k.account_id = ${accountId} and ${sql.ref(`${row}.actor`)} = 'key:' || k.id
-  left join grants g on g.account_id = ${accountId} and ${sql.ref(`${row}.actor`)} = 'token:' || g.id`;
-
-/** The kind of caller, and its name where it has one. */
-export function originOf({
-  actor,
-  door,
-  operation: command,
-  key_name,
-  application,
-}: OriginRow): z.input<typeof origin> {
-  if (actor.startsWith('key:')) return { tipo: 'clave', nombre: key_name };
-  if (actor.startsWith('token:')) return { tipo: 'conexion', nombre: application };
-  if (actor.startsWith('user:')) return { tipo: 'persona', nombre: null };
-  if (door === 'schedule') return { tipo: 'programa', nombre: null };
-  return { tipo: command === 'import' ? 'importacion' : 'comando', nombre: null };
-}
+/** The key `k` or connection `g` of a row `e`, to be joined to it. */
+export const originNames = (accountId: number) => sql`
+    left join api_keys k on k.account_id = ${accountId} and e.actor = 'key:' || k.id
+    left join grants g on g.account_id = ${accountId} and e.actor = 'token:' || g.id`;
 
 /** A stored moment with the offset of a time zone. */
 export const momentIn = (timeZone: string, stored: string): string =>

@@ -95,7 +95,7 @@ async function tablesOf(admin: pg.Pool) {
   const { rows } = await admin.query<{ table: string; column: string }>(
     `select c.table_name as table, c.column_name as column from information_schema.columns c
      join information_schema.tables t using (table_schema, table_name)
-     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'audit_records'
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not in ('audit_records', 'assistant_calls', 'call_counts')
        and (c.column_name = 'account_id' or c.table_name = 'accounts' and c.column_name = 'id')
      order by 1`,
   );

@@ -17,6 +17,7 @@ beforeAll(async () => {
     server.service.database,
     demo.id,
     Iterator.from(records).map((record) => JSON.stringify(record)),
+    { now: server.service.clock.now() },
   );
 });
 afterAll(() => server.stop());

@@ -31,6 +31,8 @@ const EXCUSED_TABLES: Record<string, string> = {
   journal_entries: 'stay with the installation: docs/account-file.md',
   seal_chains: 'documents that an import brings are sealed as imported: docs/account-file.md',
   seals: 'documents that an import brings are sealed as imported: docs/account-file.md',
+  assistant_calls: 'stay with the installation: docs/account-file.md',
+  call_counts: 'stay with the installation: docs/account-file.md',
   audit_records: 'stay with the installation: docs/account-file.md',
   grants: 'stay with the installation: docs/account-file.md',
   idempotency_records: 'end after a day',

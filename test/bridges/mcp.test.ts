@@ -261,6 +261,8 @@ test('every read that asks for nothing but dates answers as REST does', async ()
   for (const { operation, definition, paged, wrapped } of tools) {
     const required = definition.inputSchema.required ?? [];
     if (operation.write || required.some((name) => !Object.hasOwn(JANUARY, name))) continue;
+    // Which tells of the call itself.
+    if (operation.alias === 'consultarRegistroActividad') continue;
     const args = required.length > 0 ? JANUARY : {};
     const { data, text } = await host.call(operation.tool, args);
     const path = operation.routes.find(({ parameters }) => parameters.length === 0)?.path ?? '';

@@ -27,6 +27,7 @@ const SERVICE_TABLES = new Set([
 const UNIQUE_BEYOND_A_COMPANY = new Set(['accounts_pkey', 'accounts_slug_unique', 'api_keys_key_unique']);
 /** `*_id` columns that refer to no single table. */
 const NAMES_NO_RECORD = new Set([
+  'assistant_calls.request_id',
   'audit_records.record_id',
   'audit_records.request_id',
   'journal_entries.record_id',
@@ -298,10 +299,13 @@ test.each(['bypassrls', 'nobypassrls', 'createrole'])(
 );
 
 /** Companies may add to these tables and change nothing. */
-const APPEND_ONLY = ['audit_records', 'journal_entries'];
+const APPEND_ONLY = ['assistant_calls', 'audit_records', 'journal_entries'];
 /** The only tables from which companies may delete: expired rows, lines, formats and stages, and recomputed figures. */
 const DELETED_FROM = [
   'api_keys',
+  'assistant_calls',
+  'audit_records',
+  'call_counts',
   'delivery_note_lines',
   'estimate_lines',
   'funnel_stages',

@@ -137,6 +137,37 @@ describe('of a company', () => {
     expect((await acme.get('/changes')).body.data.ultimo).toBe(ultimo + 1);
   });
 
+  test('[JRN-03] what assistants called and the counts of calls go after 400 days, access after 1,100', async () => {
+    const acme = await server.company();
+    const { pool } = server.service.database;
+    const call = { account_id: acme.id, actor: 'key:1', operation: 'consultarClientes' };
+    const day = (days: number) => NOW.toZonedDateTimeISO('UTC').toPlainDate().subtract({ days }).toString();
+    await within(acme, async (db) => {
+      const moments = [ago({ hours: 24 * 400 }), ago({ hours: 24 * 400 }, 1)];
+      const rows = moments.flatMap((created_at) =>
+        [null, 3].map((answered_rows) => ({ ...call, answered_rows, created_at })),
+      );
+      await db
+        .insertInto('assistant_calls')
+        .values(rows.map((row) => ({ ...row, request_id: 'r' })))
+        .execute();
+      const counts = [401, 400].map((days) => ({ ...call, day: day(days), status: 200, calls: 1 }));
+      await db.insertInto('call_counts').values(counts).execute();
+      const access = [ago({ hours: 24 * 1100 }), ago({ hours: 24 * 1100 }, 1)].map((created_at) => ({
+        ...{ account_id: acme.id, actor: 'user:1', door: 'pages', operation: 'key create' },
+        ...{ record_kind: 'apiKey', record_id: 1, request_id: 'r', created_at },
+      }));
+      await db.insertInto('audit_records').values(access).execute();
+    });
+    expect(await purgeCompany(run(), acme.id)).toMatchObject({ assistant_calls: 2, call_counts: 1, audit_records: 1 });
+    for (const [table, left] of Object.entries({ assistant_calls: 2, call_counts: 1, audit_records: 1 })) {
+      expect([table, (await pool.query(`select from ${table} where account_id = $1`, [acme.id])).rowCount]).toEqual([
+        table,
+        left,
+      ]);
+    }
+  });
+
   test('[JRN-05] what was sent to a webhook goes after 30 days, then the webhook if it was deleted', async () => {
     const acme = await server.company([{ coleccion: 'webhooks' }, { coleccion: 'webhooks' }]);
     const { pool } = server.service.database;

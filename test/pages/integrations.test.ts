@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leaveCompany } from '../../platform/identity/users.ts';
 import { areas } from '../../routers/index.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
+import { callMcp, newApplication, toolCall } from '../oauth/application.ts';
 import { auditOf, type Browser, HOME, signedIn } from './browser.ts';
 
 let server: Server;
@@ -336,4 +337,73 @@ test('[LIM-01] the page tells the calls of the company’s day, and the last sev
     ['2026-02-28', 'Sat 28 Feb', '50', '2'],
     ['2026-03-01', 'Today', '100', '4'],
   ]);
+});
+
+test('what a key called: by day, by operation, what was refused; 429 and 403 too', async () => {
+  const clock = new TestClock('2026-03-10T20:00:00Z');
+  await using own = await startServer({ clock, alone: true });
+  const company = await own.company([], { cuenta: { cuota_por_minuto: 6 } });
+  const { browser } = await signedIn(own, [{ accountId: company.id }]);
+  const page = `${HOME}?company=${company.slug}`;
+  const { text } = await browser.get(page);
+  const [, link = ''] = new RegExp(`href="(${KEYS}/\\d+\\?company=[^"]+)"`).exec(text) ?? [];
+  expect((await browser.get(link)).text).toContain('Ninguna.');
+
+  const reader = { ...(await company.newKey(true)), 'content-type': 'application/json' };
+  await company.get('/products');
+  await company.get('/products', { pagina: 0 });
+  await company.get('/clients/1');
+  const write = { method: 'POST', headers: reader, body: '{}' };
+  expect((await own.request('/api/v1/clients', write)).status).toBe(403);
+  clock.advance({ hours: 4 });
+  // By every door, until the quota is spent.
+  await company.alias('consultarProductos');
+  await own.request('/trpc/products.list?input=%7B%22json%22%3A%7B%7D%7D', { headers: company.headers });
+  for (let times = 0; times < 6; times++) await company.get('/products');
+  const { rows } = await own.service.activity
+    .flush(company.id)
+    .then(() =>
+      own.service.database.pool.query<{ actor: string; day: string; operation: string; status: number; calls: string }>(
+        `select actor, day::text, operation, status, calls from call_counts where account_id = $1 order by actor, day, operation, status`,
+        [company.id],
+      ),
+    );
+  const [actor, other] = [...new Set(rows.map((row) => row.actor))];
+  expect(rows.map((row) => [row.actor === actor, row.day, row.operation, row.status, Number(row.calls)])).toEqual([
+    [true, '2026-03-10', 'consultarProductos', 200, 1],
+    [true, '2026-03-10', 'consultarProductos', 400, 1],
+    [true, '2026-03-10', 'obtenerCliente', 404, 1],
+    [true, '2026-03-11', 'consultarProductos', 200, 6],
+    [true, '2026-03-11', 'consultarProductos', 429, 2],
+    [false, '2026-03-10', 'crearCliente', 403, 1],
+  ]);
+  expect(other).toMatch(/^key:/);
+  const shown = (await browser.get(link)).text;
+  expect(shown.match(/<g>/g)).toHaveLength(30);
+  expect(shown).toContain('<strong>11</strong> llamadas');
+  expect(shown).toContain('2 con 429 (cuota gastada)');
+  expect(shown.replaceAll(/<[^>]+>/g, ' ')).toMatch(/consultarProductos\s+10\s+3\s+obtenerCliente\s+1\s+1/);
+
+  const { browser: member } = await signedIn(own, [{ accountId: company.id, role: 'member' }]);
+  expect((await member.get(link)).status).toBe(403);
+  const stranger = await own.company();
+  const { browser: elsewhere } = await signedIn(own, [{ accountId: stranger.id }]);
+  expect((await elsewhere.get(link)).status).toBe(404);
+  expect((await elsewhere.get(link.replace(company.slug, stranger.slug))).status).toBe(404);
+});
+
+test('what a connection called: its last calls, with the rows that they read; a member sees their own', async () => {
+  await using own = await startServer({ alone: true });
+  const company = await own.company([{ coleccion: 'clientes', ref: 'sol', nombre_fiscal: 'Sol' }]);
+  const { access } = await (await newApplication(own, company)).connect();
+  for (const call of [toolCall('consultar_clientes', {}), toolCall('crear_contacto', { datos: { nombre: 'Ana' } })]) {
+    await callMcp(own, access, call);
+  }
+  const { browser } = await signedIn(own, [{ accountId: company.id }]);
+  const { text } = await browser.get(`${HOME}?company=${company.slug}`);
+  const [, link = ''] = new RegExp(`href="(${HOME}/connections/\\d+\\?company=[^"]+)"`).exec(text) ?? [];
+  const shown = (await browser.get(link)).text.replaceAll(/<[^>]+>/g, ' ');
+  expect(shown).toMatch(/crearContacto\s+escritura[\s\S]*consultarClientes\s+1\s/);
+  const { browser: member } = await signedIn(own, [{ accountId: company.id, role: 'member' }]);
+  expect((await member.get(link)).status).toBe(404);
 });

@@ -56,6 +56,11 @@ async function wholeCompany(): Promise<Company> {
     'x-idempotency-key': MARK.replaceAll(/\W/g, ''),
   });
   expect(made.status).toBe(200);
+  const read = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'consultar_clientes', arguments: {} } };
+  const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const asked = { method: 'POST', headers: { ...company.headers, ...json }, body: JSON.stringify(read) };
+  expect((await server.request('/mcp', asked)).status).toBe(200);
+  await server.service.activity.flush(company.id);
   // Reading the statistics stores the counted calls.
   await server.service.quota.look({ accountId: company.id, quotaPerMinute: null, timeZone: 'Europe/Madrid' });
   return company;

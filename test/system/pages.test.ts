@@ -130,6 +130,33 @@ async function violations(page: Page): Promise<string[]> {
     violations.map(({ id, impact, nodes }) => impact + ' ' + id + ' at ' + nodes.map(({ target }) => target).join(', ')))`);
 }
 
+/** Calls of the company's key and of its connection. */
+async function activityOf(accountId: number, today: Temporal.PlainDate): Promise<{ key: string; connection: string }> {
+  const { pool } = server.service.database;
+  const idOf = async (table: string) =>
+    (await pool.query<{ id: number }>(`select id from ${table} where account_id = $1 order by id limit 1`, [accountId]))
+      .rows[0]?.id;
+  const [key, grant] = [await idOf('api_keys'), await idOf('grants')];
+  const counts = Array.from({ length: 30 }, (_, index) => ({
+    day: today.subtract({ days: index }).toString(),
+    calls: (index * 7919) % 900,
+  })).flatMap((each) =>
+    [`key:${key}`, `token:${grant}`].flatMap((actor) => [
+      { account_id: accountId, actor, operation: 'consultarMovimientosTesoreria', status: 200, ...each },
+      { account_id: accountId, actor, operation: 'consultarClientes', status: 429, ...each, calls: each.calls % 100 },
+    ]),
+  );
+  const calls = Array.from({ length: 100 }, (_, index) => ({
+    ...{ account_id: accountId, actor: `token:${grant}`, operation: 'consultarClientes', request_id: 'r' },
+    answered_rows: index % 9 === 0 ? null : index,
+  }));
+  await server.service.database.transaction(accountId, { write: true }, async (db) => {
+    await db.insertInto('call_counts').values(counts).execute();
+    await db.insertInto('assistant_calls').values(calls).execute();
+  });
+  return { key: `keys/${key}`, connection: `connections/${grant}` };
+}
+
 test.each([
   { colorScheme: 'light', width: 1280, locale: 'es-ES' },
   { colorScheme: 'dark', width: 1280, locale: 'en-GB' },
@@ -188,6 +215,13 @@ test.each([
   expect(await page.locator('.days tr').count()).toBe(7);
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look('integrations, all open');
+  const day = Temporal.Now.plainDateISO('Europe/Madrid');
+  const actors = await activityOf(company.id, day);
+  for (const [name, path] of Object.entries(actors)) {
+    await page.goto(`${HOME}/${path}?company=${company.slug}`);
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await look(`activity of a ${name}`);
+  }
   await page.goto(`${HOME}?company=${other.slug}`);
   await look('integrations, empty');
   await page.goto('/settings/password');

@@ -3,7 +3,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { operation } from '../../operation.ts';
 import { when } from '../../shared/filters.ts';
 import { id } from '../../shared/id.ts';
-import { changedIn } from '../../shared/local-days.ts';
+import { changedIn, momentText } from '../../shared/local-days.ts';
 import { orderOf } from '../../shared/order.ts';
 import { listOf } from '../../shared/pages.ts';
 import { changedSince, PAGE, page } from '../../shared/schemas.ts';
@@ -42,10 +42,7 @@ export const listDeliveries = operation({
       .where('d.account_id', '=', accountId)
       .where('d.webhook_id', '=', input.webhookId)
       .$call(when(changedIn('d', input.modificado_desde, timeZone), (q, since) => q.where(since)));
-    const local = sql`(d.created_at at time zone ${timeZone})`;
-    const ahead = sql`(${local} - d.created_at at time zone 'UTC')`;
-    const moment = sql<string>`to_char(${local}, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
-      || case when ${ahead} < '0' then '-' else '+' end || to_char(greatest(${ahead}, -${ahead}), 'HH24:MI')`;
+    const moment = momentText(sql.ref('d.created_at'), timeZone);
     const [stored, answer] = await Promise.all([
       storedWebhooks(db, accountId, input.webhookId),
       deliveries.read(db, input, { selected, rows: selected.select(deliveries.columns).select(moment.as('moment')) }),

@@ -14,6 +14,7 @@ export interface Admission {
 /** 401, 403, 429: everything that is asked of a caller before the input is looked at. ENV-09 */
 export async function admit(ctx: CallContext, scope: Scope): Promise<Principal> {
   const principal = ctx.principal ?? ctx.caller ?? (await ctx.service.keys.authenticate(ctx.credentials));
+  ctx.caller = principal;
   if (!principal.scopes.has(scope)) {
     await countRefusal(ctx, principal);
     throw forbidden();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Company, type Server, startServer, TestClock } from '../../helpers/world.ts';
 
 const NOW = '2026-03-02T10:00:00Z';
@@ -82,6 +82,16 @@ test('[JRN-02] a call that waits is answered when something comes, of the collec
   // What is there already is not waited for.
   expect((await changes(acme, { desde, espera: 20 })).cambios).toHaveLength(2);
   expect(await changes(acme, { desde: desde + 2, espera: 1 })).toMatchObject({ cambios: [], siguiente: desde + 2 });
+});
+
+test('[JRN-03] with what is not there nobody waits: beyond the last it is 400 at once', async () => {
+  const acme = await server.company();
+  const { ultimo } = await changes(acme);
+  const waits = vi.spyOn(server.service.journal, 'beyond');
+  const { status, body } = await acme.get('/changes', { desde: ultimo + 1, espera: 25 });
+  expect([status, body.errorMsg]).toEqual([400, expect.stringContaining(`el último cambio es ${ultimo}`)]);
+  expect(waits).not.toHaveBeenCalled();
+  waits.mockRestore();
 });
 
 test('[JRN-02] a restored backup has another epoch; numbers go on from what was restored', async () => {

@@ -7,11 +7,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 /** The folders that each may import from, nearest first; of `entities`, `platform` may import types only. */
 const BELOW: Record<string, readonly string[]> = {
-  server: ['bridges', 'routers', 'account-file', 'lifecycle', 'figures', 'entities', 'platform'],
+  server: ['bridges', 'routers', 'account-file', 'lifecycle', 'documents', 'figures', 'entities', 'platform'],
   bridges: ['routers', 'platform'],
   routers: ['account-file', 'figures', 'entities', 'platform'],
   'account-file': ['figures', 'entities', 'platform'],
   lifecycle: ['figures', 'entities', 'platform'],
+  documents: ['platform'],
   figures: ['entities', 'platform'],
   platform: ['entities'],
   entities: [],

@@ -13,35 +13,14 @@ import {
   anulacionOf,
   type Link,
   type Making,
-  type Outcome,
-  type SystemSettings,
 } from '../../documents/verifactu/record.ts';
 import { countryOf, isNif } from '../../documents/verifactu/tax-ids.ts';
 import { brokenRules } from '../helpers/agency-rules.ts';
 import { elementsIn, secondHash, textIn } from '../helpers/second-hash.ts';
 import { arbitraryInvoice, invoice, rateOf } from './arbitrary-invoice.ts';
+import { making, recordOf, system } from './registers.ts';
 import { altas, anulaciones, vectorXml } from './verifactu-vectors.ts';
 
-const system: SystemSettings = {
-  producerName: 'Productora SL',
-  producerNif: 'A00000000',
-  systemName: 'albaran',
-  systemId: 'A1',
-  systemVersion: '0.2.0',
-  installation: 'i-1',
-  multipleCompanies: false,
-};
-const making: Making = {
-  previous: null,
-  system,
-  instant: Temporal.Instant.from('2026-11-22T22:30:15.987Z'),
-  timeZone: 'Europe/Madrid',
-};
-
-function recordOf<R>(outcome: Outcome<R>): R {
-  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems));
-  return outcome.record;
-}
 const alta = (given: Partial<DocumentContent> = {}, more: Partial<Making> = {}): Alta =>
   recordOf(altaOf(invoice(given), { ...making, ...more }));
 const problemsOf = (given: Partial<DocumentContent>, more: Partial<Making> = {}) => {

@@ -33,7 +33,7 @@ export class XmlError extends Error {}
 
 const MAX_DEPTH = 50;
 /** Of one element that is kept, with everything in it. */
-const MAX_NODES = 200_000;
+const MAX_NODES = 50_000;
 const MAX_TEXT = 16 * 1024 ** 2;
 
 // `strictEntities`: only the five that XML itself knows.

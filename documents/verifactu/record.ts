@@ -272,9 +272,9 @@ const endOf = ({ previous, system }: Making, momento: string, huella: string) =>
 ];
 
 const descriptionOf = ({ concepto, lineas, numero }: DocumentContent) =>
-  [concepto, ...lineas.map(({ descripcion }) => descripcion)]
+  Iterator.from([concepto, ...lineas.map(({ descripcion }) => descripcion), `Factura ${numero}`])
     .map((text) => cut(text, 500))
-    .find((text) => text !== '') ?? `Factura ${numero}`;
+    .find((text) => text !== '');
 
 /** Simplified invoices name nobody. */
 const namesRecipient = (type: InvoiceType) => type !== 'F2' && type !== 'R5';

@@ -2,7 +2,7 @@
 import { element, Xml, xmlDocument } from '../xml.ts';
 import { readXml, XmlError, type XmlNode } from '../xml-reader.ts';
 import type { InvoiceKey } from './hash.ts';
-import { RECORD_NAMESPACE } from './record.ts';
+import { nameOf, RECORD_NAMESPACE } from './record.ts';
 
 const SOAP_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const SENDING_NAMESPACE = RECORD_NAMESPACE.replace('SuministroInformacion', 'SuministroLR');
@@ -27,7 +27,7 @@ export function envelopeOf(heading: Heading, records: readonly { xml: string }[]
   const end = fechaFin?.toString().split('-').reverse().join('-');
   const message = element('lr:RegFactuSistemaFacturacion', [
     element('lr:Cabecera', [
-      element('sf:ObligadoEmision', [element('sf:NombreRazon', nombre), element('sf:NIF', nif)]),
+      element('sf:ObligadoEmision', [element('sf:NombreRazon', nameOf(nombre)), element('sf:NIF', nif)]),
       element('sf:RemisionVoluntaria', [
         element('sf:FechaFinVeriFactu', end),
         element('sf:Incidencia', incidencia ? 'S' : undefined),

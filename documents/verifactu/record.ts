@@ -228,7 +228,8 @@ const momentOf = ({ instant, timeZone }: Making) =>
 /** A text in one line, cut to so many characters. */
 const cut = (text: string, length: number) =>
   [...text.replace(/[\s\p{Cc}\p{Cs}\uFFFE\uFFFF]+/gu, ' ').trim()].slice(0, length).join('').trim();
-const nameOf = (name: string) => cut(name, 120);
+/** A name as the agency takes it. */
+export const nameOf = (name: string) => cut(name, 120);
 
 /** What identifies the invoice; it tells what of it the agency would refuse. */
 function keyOf({ emisor, numero, fecha }: DocumentContent, { system }: Making, tell: Tell): InvoiceKey {

@@ -41,6 +41,10 @@ test.each(anulaciones)('[DOC-02] the hash of an annulment is the published one: 
   expect(await secondHash(vectorXml(of, hash))).toBe(hash);
 });
 
+test('[DOC-02] blanks at the ends of a value do not count in its hash', () => {
+  for (const { of, hash } of altas) expect(hashOfAlta({ ...of, numero: ` ${of.numero}\n` })).toBe(hash);
+});
+
 test('[DOC-02] any invoice has a register that keeps the rules of the agency, chained to the one before', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryInvoice, { minLength: 1, maxLength: 4 }), async (contents) => {
@@ -129,6 +133,11 @@ test.each([
     'another id',
     client('12-3456789', 'Estados Unidos'),
     '<sf:IDOtro><sf:CodigoPais>US</sf:CodigoPais><sf:IDType>04</sf:IDType><sf:ID>12-3456789</sf:ID></sf:IDOtro>',
+  ],
+  [
+    'an id of Cyprus, which looks like a NIF',
+    client('12345678Z', 'Chipre'),
+    '<sf:IDOtro><sf:CodigoPais>CY</sf:CodigoPais><sf:IDType>04</sf:IDType><sf:ID>12345678Z</sf:ID></sf:IDOtro>',
   ],
   [
     'a number of a member state without prefix',

@@ -63,7 +63,8 @@ test('[DOC-02] any invoice has a register that keeps the rules of the agency, ch
         }
       }
     }),
-    { numRuns: 100 },
+    // Shrinking texts of every kind takes minutes and gigabytes.
+    { numRuns: 100, endOnFailure: true },
   );
 });
 

@@ -25,6 +25,7 @@ import { addUserCreate } from './commands/user-create.ts';
 import { addUserGrant } from './commands/user-grant.ts';
 import { addUserLeave } from './commands/user-leave.ts';
 import { addUserPassword } from './commands/user-password.ts';
+import { addVerify } from './commands/verify.ts';
 import { Failure, Interrupted } from './failure.ts';
 import { complaints, isOutputFailure, output } from './output.ts';
 
@@ -50,6 +51,7 @@ export function makeProgram(interruption: Interruption): Command {
     addExport,
     addRenew,
     addCheck,
+    addVerify,
     addRestoreMark,
     addDistribute,
   ])

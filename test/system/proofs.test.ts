@@ -86,3 +86,10 @@ test('[AUTH-01] npm run prove:timing, with few refusals', { timeout: PROOF_MS },
   }
   expect(printed).toMatch(/^Refusals (take as long whatever they are for|can be told apart by their time)\.$/m);
 });
+
+test('[DOC-02] npm run prove:verifactu says where the schemas are, which are not part of the project', async () => {
+  const stderr = await prove('verifactu.ts', '--schemas', FAULTS).catch((error: { stderr: string }) => error.stderr);
+  expect(stderr).toContain(`${FAULTS} lacks schemas.`);
+  for (const file of ['SuministroInformacion.xsd', 'SuministroLR.xsd', 'xmldsig-core-schema.xsd'])
+    expect(stderr).toMatch(new RegExp(`^  ${file}  https?://\\S+/${file}$`, 'm'));
+});

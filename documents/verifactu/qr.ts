@@ -1,0 +1,17 @@
+// The address that the QR of an invoice holds. DOC-02
+import type { InvoiceKey } from './hash.ts';
+
+/** Of the agency's test host, or of the real one. */
+export type Mode = 'pruebas' | 'produccion';
+
+const HOSTS: Record<Mode, string> = {
+  pruebas: 'https://prewww2.aeat.es',
+  produccion: 'https://www2.agenciatributaria.gob.es',
+};
+
+export function qrAddress({ emisor, numero, fecha, importeTotal }: InvoiceKey & { importeTotal: string }, mode: Mode) {
+  const query = Object.entries({ nif: emisor, numserie: numero, fecha, importe: importeTotal })
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  return `${HOSTS[mode]}/wlpl/TIKE-CONT/ValidarQR?${query}`;
+}

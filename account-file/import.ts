@@ -2,6 +2,7 @@
 // file. format.ts declares the collections; write.ts writes a batch.
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import { sealImported } from '../documents/sealed-content.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
 import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
@@ -243,6 +244,7 @@ class Import {
     await this.#settle();
     const { actor = 'command', requestId = randomUUID() } = this.#options;
     const origin = { actor, door: 'command', requestId, operation: 'import', now: this.#now } as const;
+    await sealImported(this.#db, { accountId: this.#accountId, origin }, this.#changes.certain);
     await writeJournal(this.#db, this.#accountId, origin, this.#changes.certain);
     return this.#result;
   }

@@ -26,6 +26,16 @@ export const Account = defineEntity({
     quotaPerMinute: p.integer().nullable(),
     /** The company's local day on which automatic issuing of renewals was switched on; null: off. ISS-01 */
     automaticIssuingSince: date().nullable(),
+    /** What it says of itself on its documents, beside `taxId`. Without a legal name, `name`. DOC-01 */
+    legalName: p.text().nullable(),
+    address: p.text().nullable(),
+    postalCode: p.text().nullable(),
+    city: p.text().nullable(),
+    province: p.text().nullable(),
+    country: p.text().nullable(),
+    email: p.text().nullable(),
+    /** The account that clients pay into. */
+    iban: p.text().nullable(),
     ...stamped(),
   },
 });

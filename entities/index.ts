@@ -61,6 +61,7 @@ import {
   Recurring,
   RecurringLine,
 } from './sales.ts';
+import { Seal, SealChain } from './seals.ts';
 import { Settlement, TreasuryAccount, TreasuryMovement } from './treasury.ts';
 import { Membership, SignIn, SignInAttempt, User, UserSession } from './users.ts';
 import { Webhook, WebhookDelivery, WebhookQueue } from './webhooks.ts';
@@ -78,6 +79,8 @@ export const entities = [
   IdKey,
   Journal,
   JournalEntry,
+  SealChain,
+  Seal,
   ScheduledRun,
   Webhook,
   WebhookDelivery,

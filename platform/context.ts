@@ -18,6 +18,7 @@ import type { Credentials, Keys, Principal } from './principal.ts';
 import type { Quota, QuotaState } from './quota.ts';
 import type { Readiness } from './readiness.ts';
 import type { Replica } from './replica.ts';
+import type { Sealing } from './seals.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 import type { Turns } from './turns.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -116,4 +117,6 @@ export interface OperationContext {
   journalAll(changes: Changes): void;
   /** The same of a new record that is there only if the database found no other. */
   journalIfThere(kind: Kind, id: number): void;
+  /** Says that a document was issued, or what happened to one: it is sealed with the commit. DOC-01 */
+  seal(sealing: Sealing): void;
 }

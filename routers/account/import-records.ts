@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { importRecords } from '../../account-file/import.ts';
 import { AccountFileError, type Problem, sentence } from '../../account-file/problems.ts';
+import { sealImported } from '../../documents/sealed-content.ts';
 import { ApiError, badField, type FieldProblem } from '../../platform/errors.ts';
 import { type Kind, markedId } from '../../platform/ids.ts';
 import { JsonText, jsonObject } from '../../platform/json-text.ts';
@@ -55,7 +56,7 @@ export const importIntoCompany = operation({
     iguales: z.int(),
     ids: z.record(z.string(), z.record(z.string(), z.string())).describe('Por colección y ref'),
   }),
-  async handler({ input: { registros, lineas }, db, accountId, now, journalAll }) {
+  async handler({ input: { registros, lineas }, db, accountId, now, author, journalAll }) {
     if ((registros === undefined) === (lineas === undefined)) {
       throw badField('registros', registros ? 'no puede ir junto con lineas' : 'es obligatorio si no se manda lineas');
     }
@@ -68,6 +69,7 @@ export const importIntoCompany = operation({
       throw error instanceof AccountFileError ? refusal(error, registros !== undefined) : error;
     });
     if (created + changed + same === 0) throw badField('lineas', 'no hay ningún registro');
+    await sealImported(db, { accountId, origin: { ...author, operation: 'importarDatos', now } }, changes.certain);
     journalAll(changes);
     const shown = [...ids].flatMap(([{ name }, byRef]) => {
       const kind = kindOf(name);

@@ -21,11 +21,14 @@ export const renewRecurring = operation({
     ciclo: isoDate().optional().describe('Si falta, el primero vencido'),
   },
   output: z.object({ ciclo: z.string(), albaranId: sealedId('deliveryNote').nullable() }),
-  async handler({ input: { recurrenteId, accion, ciclo }, db, accountId, today, now, journal }) {
+  async handler({ input: { recurrenteId, accion, ciclo }, db, accountId, today, now, journal, seal }) {
     const action = accion === 'emitir' ? 'issue' : 'skip';
     const settled = await settleCycle(db, { accountId, today, now }, recurrenteId, { action, cycle: ciclo });
     journal('modify', 'recurring', recurrenteId);
-    if (settled.noteId !== null) journal('create', 'deliveryNote', settled.noteId);
+    if (settled.noteId !== null) {
+      journal('create', 'deliveryNote', settled.noteId);
+      seal({ table: 'delivery_notes', id: settled.noteId, action: 'issue' });
+    }
     journal('modify', 'product', settled.goods);
     return { ciclo: settled.cycle, albaranId: settled.noteId };
   },

@@ -7,6 +7,8 @@ import { STATES } from './estimate.ts';
 
 const estado = z.enum(['pendiente', 'aceptado', 'rechazado']);
 
+const SEALED_AS = { pendiente: 'reopen', aceptado: 'accept', rechazado: 'reject' } as const;
+
 /** Notes what the client says to an estimate. Any state may follow any other; the same one changes nothing. W-01 */
 export const answerEstimate = operation({
   title: 'Responder presupuesto',
@@ -17,7 +19,7 @@ export const answerEstimate = operation({
   destructive: true,
   input: { presupuestoId: id('estimate').describe('El presupuesto'), estado },
   output: z.object({ presupuestoId: sealedId('estimate'), numero: z.string(), estado }),
-  async handler({ input: { presupuestoId, estado }, db, accountId, now, journal }) {
+  async handler({ input: { presupuestoId, estado }, db, accountId, now, journal, seal }) {
     const [changes, estimate] = await Promise.all([
       updateRecord(db, 'estimates', { accountId, id: presupuestoId, now }, { state: STATES[estado] }),
       db
@@ -28,7 +30,10 @@ export const answerEstimate = operation({
         .executeTakeFirst(),
     ]);
     if (!estimate) throw notFound('presupuestoId');
-    if (changes) journal('modify', 'estimate', presupuestoId);
+    if (changes) {
+      journal('modify', 'estimate', presupuestoId);
+      seal({ table: 'estimates', id: presupuestoId, action: SEALED_AS[estado] });
+    }
     return { presupuestoId, numero: estimate.number ?? '', estado };
   },
 });

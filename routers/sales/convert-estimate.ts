@@ -37,7 +37,7 @@ export const convertEstimate = operation({
     vencimientos: dueDates().describe('De una factura; suman el total con IVA'),
   },
   output: z.union([sealedId('deliveryNote'), sealedId('invoice')]).meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, today: date, now, beforeCommit, journal }) {
+  async handler({ input, db, accountId, today: date, now, beforeCommit, journal, seal }) {
     const { presupuestoId, destino, lineas, vencimientos } = input;
     const isInvoice = destino === 'factura';
     if (vencimientos && !isInvoice) throw badField('vencimientos', 'solo los tiene una factura');
@@ -70,7 +70,10 @@ export const convertEstimate = operation({
       beforeCommit(updateRecord(db, 'estimates', { accountId, id: presupuestoId, now }, { state: 'accepted' }));
     } else beforeCommit(touch(db, 'estimates', { accountId, ids: [presupuestoId], now }));
     const kind = isInvoice ? 'invoice' : 'deliveryNote';
+    const table = isInvoice ? 'invoices' : 'delivery_notes';
     journal('create', kind, documentId);
+    seal({ table, id: documentId, action: 'issue' });
+    seal({ table: 'estimates', id: presupuestoId, action: 'convert', related: { table, id: documentId } });
     journal('modify', 'estimate', presupuestoId);
     journal('modify', 'product', goodsOf(lines));
     return markedId(kind, documentId);

@@ -25,7 +25,7 @@ export const createDeliveryNote = operation({
     detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {
     const { pedido } = input;
     const date = refuseFuture(pedido.fecha, today);
     const [id, client, lines] = await Promise.all([
@@ -52,6 +52,7 @@ export const createDeliveryNote = operation({
     );
     if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'delivery_note', date));
     journal('create', 'deliveryNote', id);
+    seal({ table: 'delivery_notes', id, action: 'issue' });
     journal('modify', 'product', goodsOf(lines));
     return id;
   },

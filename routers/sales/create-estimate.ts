@@ -29,7 +29,18 @@ export const createEstimate = operation({
     valido_hasta: isoDate().optional().describe('Último día en que vale'),
   },
   output: sealedId('estimate').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, newId, beforeCommit, journal }) {
+  async handler({
+    input,
+    db,
+    accountId,
+    principal: { multiFormatStock },
+    today,
+    now,
+    newId,
+    beforeCommit,
+    journal,
+    seal,
+  }) {
     const { pedido, valido_hasta } = input;
     const date = refuseFuture(pedido.fecha, today);
     if (valido_hasta !== undefined && valido_hasta < date.toString()) {
@@ -58,6 +69,7 @@ export const createEstimate = operation({
     beforeCommit(insertLines(db, { accountId, id, table: 'estimates', lines, priceList, projectId, now }));
     if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'estimate', date));
     journal('create', 'estimate', id);
+    seal({ table: 'estimates', id, action: 'issue' });
     return id;
   },
 });

@@ -33,7 +33,7 @@ export const createInvoice = operation({
     vencimientos: dueDates(),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal }) {
+  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {
     const { cliente, pedido, detalles, albaranes, vencimientos } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
@@ -70,6 +70,7 @@ export const createInvoice = operation({
     });
     if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));
     journal('create', 'invoice', id);
+    seal({ table: 'invoices', id, action: 'issue' });
     journal('modify', 'product', goodsOf(lines ?? []));
     journal('modify', 'deliveryNote', albaranes ?? []);
     return id;

@@ -40,7 +40,7 @@ export const rectifyInvoice = operation({
     compensar: z.boolean().default(true).describe('Contra lo pendiente de la factura'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, today, now, beforeCommit, journal }) {
+  async handler({ input, db, accountId, today, now, beforeCommit, journal, seal }) {
     const { facturaId, motivo, devolver_stock, liberar_albaranes, compensar } = input;
     const [id, { original, lines }] = await Promise.all([
       nextId(db, 'invoices'),
@@ -112,6 +112,14 @@ export const rectifyInvoice = operation({
       beforeCommit(settle(db, { ...settled, invoiceId: id, amounts: [{ position: 1, amount: first.in_all }] }));
     }
     journal('create', 'invoice', id);
+    seal({ table: 'invoices', id, action: 'issue' });
+    seal({
+      table: 'invoices',
+      id: facturaId,
+      action: 'rectify',
+      reason: motivo,
+      related: { table: 'invoices', id },
+    });
     journal('modify', 'invoice', facturaId);
     journal('modify', 'deliveryNote', released);
     journal('modify', 'product', returned || []);

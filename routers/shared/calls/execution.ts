@@ -1,6 +1,7 @@
 // How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the journal.
 import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
+import { sealDocuments } from '../../../documents/sealed-content.ts';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
 import {
   type CredentialCheck,
@@ -23,6 +24,7 @@ import { JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
 import { stateOf } from '../../../platform/kept-answers.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
+import type { Sealing } from '../../../platform/seals.ts';
 import { type Admission, credentialOf } from './admission.ts';
 import { openCursor } from './cursor.ts';
 import { checkIds, MissingRecord, missingRecord, openIds } from './ids.ts';
@@ -222,6 +224,7 @@ export async function execute<Input, Made, Result extends Outcome>(
     if (claimed) beforeCommit(claimed);
     const author = { actor: principal.actor, door: ctx.door, requestId };
     const changes = new Changes();
+    const sealings: Sealing[] = [];
     const headers: Record<string, string> = {};
     const result = await handle({
       input,
@@ -245,6 +248,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       journal: (action, kind, ids) => changes.add(action, kind, ids),
       journalAll: (more) => changes.addAll(more),
       journalIfThere: (kind, id) => changes.addIfThere(kind, id),
+      seal: (sealing) => sealings.push(sealing),
     });
     if (!result.ok) {
       // What is wrong with the call comes before what is wrong with its work.
@@ -258,6 +262,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       const kept = () =>
         key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
       const origin = { ...author, operation: alias, now };
+      if (sealings.length > 0) beforeCommit(sealDocuments(db, { accountId, origin }, sealings));
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }

@@ -76,11 +76,11 @@ const NOTES = {
  * note `d`. 400 for one that is invoiced or annulled. W-02
  */
 export async function annulNote(
-  call: Call & Pick<OperationContext, 'beforeCommit' | 'journal'>,
+  call: Call & Pick<OperationContext, 'beforeCommit' | 'journal' | 'seal'>,
   table: keyof typeof NOTES,
   { id, motivo, isInvoiced }: { id: number; motivo: string; isInvoiced: RawBuilder<boolean> },
 ): Promise<string> {
-  const { db, accountId, beforeCommit, journal } = call;
+  const { db, accountId, beforeCommit, journal, seal } = call;
   const { kind, moved, field, invoiced } = NOTES[table];
   const named = sql`d.account_id = ${accountId} and d.id = ${id}`;
   const [, { rows }] = await Promise.all([
@@ -99,6 +99,7 @@ export async function annulNote(
   const [{ rows: products }] = await reverseMovements(call, moved, id);
   beforeCommit(addToProjects(db, { accountId, id, table }, -1));
   journal('annul', kind, id);
+  if (table === 'delivery_notes') seal({ table, id, action: 'annul', reason: motivo });
   journal(
     'modify',
     'product',

@@ -2,6 +2,7 @@
 // it locks the recurring's row, finds out what is due, writes the note, and moves the last invoicing to its cycle. So a run that is
 // interrupted leaves whole notes, and the rest stays due. What is due and not issued stays due until it is issued or skipped.
 import { sql } from 'kysely';
+import { sealDocuments } from '../../../documents/sealed-content.ts';
 import type { Author } from '../../../platform/audit.ts';
 import { type Database, type Db, isDatabaseAway } from '../../../platform/database.ts';
 import { badField, notFound } from '../../../platform/errors.ts';
@@ -279,7 +280,9 @@ const issueNext = (
     changes.add('create', 'deliveryNote', noteId);
     changes.add('modify', 'recurring', recurringId);
     changes.add('modify', 'product', goodsOf(lines));
-    beforeCommit(writeJournal(db, accountId, { ...author, operation: 'renew', now: renewals.now }, changes.certain));
+    const origin = { ...author, operation: 'renew', now: renewals.now };
+    beforeCommit(sealDocuments(db, { accountId, origin }, [{ table: 'delivery_notes', id: noteId, action: 'issue' }]));
+    beforeCommit(writeJournal(db, accountId, origin, changes.certain));
     return { ...renewalOf(row, cycle), noteId };
   });
 

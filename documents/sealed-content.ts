@@ -1,0 +1,233 @@
+// What a sale document says, as canonical JSON that SQL writes (`DocumentContent`), and its seals. DOC-01
+import { type RawBuilder, sql } from 'kysely';
+import { PARTY_COLUMNS } from '../entities/sales.ts';
+import { SEALED_TABLES, type SealAction, type SealedTable } from '../entities/seals.ts';
+import {
+  JSON_NULL,
+  type JsonSql,
+  jsonCents,
+  jsonDecimal,
+  jsonIf,
+  jsonListOf,
+  jsonObjectOf,
+  jsonTextOf,
+} from '../platform/canonical-json.ts';
+import type { Db } from '../platform/database.ts';
+import { appendSeals, type Chain, type SealedRow, type Sealing } from '../platform/seals.ts';
+
+export const isSealedTable = (table: string): table is SealedTable => SEALED_TABLES.some((one) => one === table);
+
+const OF: Record<SealedTable, { type: string; lines: string; parent: string }> = {
+  delivery_notes: { type: 'albaran', lines: 'delivery_note_lines', parent: 'delivery_note_id' },
+  estimates: { type: 'presupuesto', lines: 'estimate_lines', parent: 'estimate_id' },
+  invoices: { type: 'factura', lines: 'invoice_lines', parent: 'invoice_id' },
+};
+
+const WIRE_OF_PARTY: Record<(typeof PARTY_COLUMNS)[number], string> = {
+  legal_name: 'nombre_fiscal',
+  tax_id: 'cif',
+  email: 'email',
+  address: 'direccion',
+  postal_code: 'cp',
+  city: 'poblacion',
+  province: 'provincia',
+  country: 'pais',
+};
+
+const party = (value: (column: string) => RawBuilder<unknown>, more: Record<string, JsonSql> = {}) =>
+  jsonObjectOf({
+    ...Object.fromEntries(
+      PARTY_COLUMNS.map((column) => [WIRE_OF_PARTY[column], jsonTextOf(sql`coalesce(${value(column)}, '')`)]),
+    ),
+    ...more,
+  });
+
+const issuer = party(
+  (column) => (column === 'legal_name' ? sql`coalesce(nullif(a.legal_name, ''), a.name)` : sql.ref(`a.${column}`)),
+  { iban: jsonTextOf(sql`coalesce(a.iban, '')`) },
+);
+
+const client = party((column) => sql`d.party ->> ${sql.lit(column)}`);
+
+const line = jsonObjectOf({
+  descripcion: jsonTextOf(sql`l.description`),
+  descripcion_ampliada: jsonTextOf(sql`l.extended_description`),
+  cantidad: jsonDecimal(sql`l.quantity`),
+  importe_unitario: jsonDecimal(sql`l.unit_price`),
+  descuento: jsonDecimal(sql`l.discount`),
+  iva: jsonDecimal(sql`l.vat`),
+  recargo: jsonTextOf(sql`'0'`),
+  exencion: JSON_NULL,
+  importe: jsonCents(sql`l.amount`),
+  fecha_inicio: jsonTextOf(sql`l.start_date`),
+  fecha_fin: jsonTextOf(sql`l.end_date`),
+});
+
+const rate = jsonObjectOf({
+  iva: jsonDecimal(sql`r.vat`),
+  recargo: jsonTextOf(sql`'0'`),
+  exencion: JSON_NULL,
+  base: jsonCents(sql`r.base`),
+  cuota: jsonCents(sql`r.fee`),
+  cuota_recargo: jsonTextOf(sql`'0.00'`),
+});
+
+/** SQL for a row `content` of each document `d` of the table that `which` says, canonical JSON of a `DocumentContent`. */
+export function contentOf(table: SealedTable, accountId: number, which: RawBuilder<unknown>) {
+  const { type, lines, parent } = OF[table];
+  const isInvoice = table === 'invoices';
+  const ofDocument = sql`from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = d.id`;
+  const rates = sql`from (select l.vat, sum(l.amount) as base, round(sum(l.amount) * l.vat / 100, 2) as fee ${ofDocument}
+    group by l.vat) r`;
+  const sums = sql`(select coalesce(sum(r.base), 0) as base, coalesce(sum(r.base + r.fee), 0) as total ${rates})`;
+  const content = jsonObjectOf({
+    tipo: jsonTextOf(sql`${sql.lit(type)}`),
+    numero: jsonTextOf(sql`d.number`),
+    fecha: jsonTextOf(sql`d.date`),
+    concepto: jsonTextOf(sql`d.concept`),
+    observaciones: jsonTextOf(sql`d.remarks`),
+    promo_code: jsonTextOf(sql`d.promo_code`),
+    emisor: issuer,
+    cliente: client,
+    lineas: jsonListOf(line, ofDocument, sql`l.position, l.id`),
+    desglose: jsonListOf(rate, rates, sql`r.vat desc`),
+    base: jsonCents(sql`t.base`),
+    total: jsonCents(sql`t.total`),
+    valido_hasta: table === 'estimates' ? jsonTextOf(sql`d.valid_until`) : JSON_NULL,
+    tipo_factura: isInvoice
+      ? jsonTextOf(sql`case when d.rectified_invoice_id is null then case when ${NAMED} then 'F1' else 'F2' end
+          when ${NAMED} then 'R1' else 'R5' end`)
+      : JSON_NULL,
+    retencion: JSON_NULL,
+    a_pagar: isInvoice ? jsonCents(sql`t.total`) : JSON_NULL,
+    vencimientos: isInvoice ? dueDates(accountId) : sql<string>`'[]'`,
+    rectifica: isInvoice
+      ? jsonIf(
+          sql`d.rectified_invoice_id is not null`,
+          jsonObjectOf({
+            numero: jsonTextOf(sql`o.number`),
+            fecha: jsonTextOf(sql`o.date`),
+            motivo: jsonTextOf(sql`coalesce(d.rectification_reason, '')`),
+          }),
+        )
+      : JSON_NULL,
+  });
+  return sql<{ id: number; content: string }>`
+    select d.id, ${content} as content
+    from ${sql.table(table)} d
+    join accounts a on a.id = ${accountId}
+    cross join lateral ${sums} t
+    ${isInvoice ? sql`left join invoices o on o.account_id = ${accountId} and o.id = d.rectified_invoice_id` : sql``}
+    where d.account_id = ${accountId} and ${which}`;
+}
+
+/** Whether the client of a document `d` is known by its tax id. */
+const NAMED = sql`coalesce(d.party ->> 'tax_id', '') <> ''`;
+
+const dueDates = (accountId: number) =>
+  jsonListOf(
+    jsonObjectOf({ fecha: jsonTextOf(sql`v.date`), importe: jsonCents(sql`v.amount`) }),
+    sql`from invoice_due_dates v where v.account_id = ${accountId} and v.invoice_id = d.id`,
+    sql`v.position, v.id`,
+  );
+
+const isContent = ({ action }: Sealing) => action === 'issue' || action === 'import';
+
+/** The seal of what a document `id` says now, of those in its chain. */
+const sealOfContent = (accountId: number, table: SealedTable, id: RawBuilder<unknown>) =>
+  sql`(select s.hash from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
+    and s.content is not null order by s.n desc limit 1)`;
+
+/** Seals documents that were written just before, and what happened to them. Sent at once. */
+export async function sealDocuments(db: Db, chain: Omit<Chain, 'table'>, sealings: readonly Sealing[]): Promise<void> {
+  const { accountId } = chain;
+  const sent: Promise<unknown>[] = [];
+  for (const table of SEALED_TABLES) {
+    const own = sealings.filter((sealing) => sealing.table === table);
+    const contents = own.filter(isContent);
+    if (contents.length > 0) sent.push(appendSeals(db, { ...chain, table }, contentRows(accountId, table, contents)));
+    for (const state of own.filter((sealing) => !isContent(sealing))) {
+      sent.push(appendSeals(db, { ...chain, table }, stateRow(accountId, state)));
+    }
+  }
+  await Promise.all(sent);
+}
+
+function contentRows(accountId: number, table: SealedTable, sealings: readonly Sealing[]): RawBuilder<SealedRow> {
+  const ids = sealings.map(({ id }) => id);
+  const [{ action } = { action: 'issue' }] = sealings;
+  return sql<SealedRow>`
+    select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action, null::text as reason,
+      null::text as related_table, null::bigint as related_id, null::text as related, null::text as subject, c.content
+    from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c`;
+}
+
+function stateRow(accountId: number, { table, id, action, reason, related }: Sealing): RawBuilder<SealedRow> {
+  const number = related
+    ? sql`(select r.number from ${sql.table(related.table)} r where r.account_id = ${accountId} and r.id = ${related.id})`
+    : sql`null`;
+  return sql<SealedRow>`
+    select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${reason ?? null}::text as reason,
+      ${related?.table ?? null}::text as related_table, ${related?.id ?? null}::bigint as related_id, ${number}::text as related,
+      ${sealOfContent(accountId, table, sql`${id}::bigint`)} as subject, null::text as content`;
+}
+
+/** Documents a statement: a chain is followed link by link. */
+const IMPORTED_AT_ONCE = 200;
+
+/**
+ * Seals documents that an import wrote, where they are new to their chain or say something else now, and what the file says has happened
+ * to them.
+ */
+export async function sealImported(
+  db: Db,
+  chain: Omit<Chain, 'table'>,
+  written: readonly { table: string; id: number }[],
+): Promise<void> {
+  for (const table of SEALED_TABLES) {
+    const ids = written
+      .flatMap((record) => (record.table === table ? record.id : []))
+      .toSorted((one, other) => one - other);
+    for (let from = 0; from < ids.length; from += IMPORTED_AT_ONCE) {
+      const some = ids.slice(from, from + IMPORTED_AT_ONCE);
+      const to = { ...chain, table };
+      await Promise.all([
+        appendSeals(db, to, importedRows(chain.accountId, table, some)),
+        appendSeals(db, to, importedStates(chain.accountId, table, some)),
+      ]);
+    }
+  }
+}
+
+/** What a document says but for who issues it: that is of the day on which it was sealed. */
+const saying = (content: RawBuilder<unknown>) => sql`(${content}::jsonb - 'emisor')`;
+
+const importedRows = (accountId: number, table: SealedTable, ids: readonly number[]) => sql<SealedRow>`
+  select c.id as place, c.id as record_id, 'import' as action, null::text as reason, null::text as related_table,
+    null::bigint as related_id, null::text as related, null::text as subject, c.content
+  from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
+  where ${saying(sql`c.content`)} is distinct from (
+    select ${saying(sql`s.content`)} from seals s
+    where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = c.id and s.content is not null
+    order by s.n desc limit 1)`;
+
+function importedStates(accountId: number, table: SealedTable, ids: readonly number[]): RawBuilder<SealedRow> {
+  const last = (actions: readonly SealAction[]) => sql`(select s.action from seals s
+    where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = d.id and s.action = any(${actions}::text[])
+    order by s.n desc limit 1)`;
+  const answers = sql`case d.state when 'accepted' then 'accept' when 'rejected' then 'reject' else 'reopen' end`;
+  const [action, reason, condition] =
+    table === 'estimates'
+      ? [
+          answers,
+          sql`null`,
+          sql`case coalesce(${last(['accept', 'reject', 'reopen', 'convert'])}, 'reopen') when 'convert' then 'accept'
+            when 'accept' then 'accept' when 'reject' then 'reject' else 'reopen' end <> ${answers}`,
+        ]
+      : [sql`'annul'`, sql`d.annulment_reason`, sql`d.annulled_at is not null and ${last(['annul'])} is null`];
+  return sql<SealedRow>`
+    select d.id as place, d.id as record_id, ${action}::text as action, ${reason}::text as reason, null::text as related_table,
+      null::bigint as related_id, null::text as related, ${sealOfContent(accountId, table, sql`d.id`)} as subject,
+      null::text as content
+    from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = any(${ids}::bigint[]) and ${condition}`;
+}

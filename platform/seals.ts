@@ -1,0 +1,120 @@
+// Seals: what may not change any more is chained, a company and a table of records each. Each seal is the SHA-256 of an entry, canonical
+// JSON that holds the seal before it: so nothing before the last can be changed, left out or put in unseen. DOC-01
+import { type RawBuilder, sql } from 'kysely';
+import type { SealAction, SealedTable } from '../entities/seals.ts';
+import { jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
+import type { Db } from './database.ts';
+import type { Origin } from './journal.ts';
+
+/** The chain that seals are added to, and who adds them. */
+export interface Chain {
+  accountId: number;
+  /** The table of the records. */
+  table: string;
+  origin: Pick<Origin, 'actor' | 'door' | 'operation' | 'now'>;
+}
+
+/** A document, and what it is to be sealed for. */
+export interface Sealing {
+  table: SealedTable;
+  id: number;
+  action: SealAction;
+  reason?: string;
+  /** The document that the action made. */
+  related?: { table: SealedTable; id: number };
+}
+
+/** Columns of the rows that are sealed, in their order: see the table `seals`. `place` orders them. */
+export interface SealedRow {
+  place: number;
+  record_id: number;
+  action: string;
+  reason: string | null;
+  /** The record that the action made, and its number. */
+  related_table: string | null;
+  related_id: number | null;
+  related: string | null;
+  /** Of what happened to a record: the seal of its content. */
+  subject: string | null;
+  /** Canonical JSON of what the record holds; null where something happened to it. */
+  content: string | null;
+}
+
+/** SQL for the text that a seal is made over. */
+const entryOf = (table: RawBuilder<unknown>, before: RawBuilder<unknown>, n: RawBuilder<unknown>, row: string) => {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return jsonObjectOf({
+    n: jsonWhole(n),
+    tipo: jsonTextOf(table),
+    anterior: jsonTextOf(before),
+    accion: jsonTextOf(column('action')),
+    momento: jsonTextOf(sql`to_char(${column('sealed_at')} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`),
+    autor: jsonTextOf(column('actor')),
+    puerta: jsonTextOf(column('door')),
+    operacion: jsonTextOf(column('operation')),
+    motivo: jsonTextOf(column('reason')),
+    relacionado: jsonTextOf(column('related')),
+    documento: jsonTextOf(column('subject')),
+    contenido: sql<string>`coalesce(${column('content')}, 'null')`,
+  });
+};
+
+const hashOf = (text: RawBuilder<unknown>) => sql<string>`encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
+
+/**
+ * Adds seals for the rows that a query gives (`SealedRow`). Sent at once, after what they are made from was written; from here to the
+ * commit, others that seal in this chain wait.
+ */
+export function appendSeals(
+  db: Db,
+  { accountId, table, origin }: Chain,
+  rows: RawBuilder<SealedRow>,
+): Promise<unknown> {
+  const { actor, door, operation, now } = origin;
+  const chain = sql`account_id = ${accountId} and record_table = ${table}`;
+  return Promise.all([
+    sql`insert into seal_chains (account_id, record_table) values (${accountId}, ${table})
+      on conflict (account_id, record_table) do update set version = seal_chains.version + 1`.execute(db),
+    // A later statement, since it sees what was committed while the first one waited.
+    sql`insert into seals (account_id, record_table, n, record_id, action, sealed_at, actor, door, operation, reason, related_table,
+        related_id, related, subject, content, previous, hash)
+      with recursive head as (select n, hash from seal_chains where ${chain}),
+      item as materialized (
+        select i.*, row_number() over (order by i.place) as ordinal, ${actor}::text as actor, ${door}::text as door,
+          ${operation}::text as operation, ${now.toString()}::timestamptz as sealed_at
+        from (${rows}) i),
+      link (ordinal, previous, hash) as (
+        select 0::bigint, null::text, head.hash from head
+        union all
+        select e.ordinal, link.hash, ${hashOf(sql`e.entry`)}
+        from link cross join head join lateral (
+          select item.ordinal, ${entryOf(sql`${table}`, sql`link.hash`, sql`head.n + item.ordinal`, 'item')} as entry
+          from item where item.ordinal = link.ordinal + 1) e on true)
+      select ${accountId}::bigint, ${table}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
+        item.door, item.operation, item.reason, item.related_table, item.related_id, item.related, item.subject, item.content,
+        link.previous, link.hash
+      from item join link on link.ordinal = item.ordinal cross join head
+      order by item.ordinal
+      returning n`.execute(db),
+    sql`update seal_chains c set n = s.n, hash = s.hash
+      from (select n, hash from seals where ${chain} order by n desc limit 1) s
+      where c.account_id = ${accountId} and c.record_table = ${table}`.execute(db),
+  ]);
+}
+
+/** SQL for the seals `s` of a chain that are not what they should be: changed, or not after the one before. `condition`: which are looked at. */
+export const brokenSeals = (accountId: number, table: string, condition: RawBuilder<unknown> = sql`true`) => sql<{
+  n: number;
+  record_id: number;
+  reason: 'changed' | 'missing';
+}>`
+  select s.n, s.record_id, case when s.hash is distinct from ${hashOf(
+    entryOf(sql`s.record_table`, sql`s.previous`, sql`s.n`, 's'),
+  )} then 'changed' else 'missing' end as reason
+  from (
+    select s.*, lag(s.n) over (order by s.n) as before, lag(s.hash) over (order by s.n) as hash_before
+    from seals s where s.account_id = ${accountId} and s.record_table = ${table}) s
+  where (${condition}) and (
+    s.hash is distinct from ${hashOf(entryOf(sql`s.record_table`, sql`s.previous`, sql`s.n`, 's'))}
+    or s.n <> coalesce(s.before, 0) + 1 or s.previous is distinct from s.hash_before)
+  order by s.n`;

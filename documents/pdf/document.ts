@@ -267,13 +267,14 @@ class Sheets {
       do {
         paper.y += 5;
         const count = paper.fitting(rest, paper.room - 6);
-        if (isFirst) {
-          for (const { x, width, text } of numbers) {
-            paper.write(text[index] ?? '', x, paper.y, width - 6, { size, align: 'right' });
-          }
+        const top = paper.y;
+        // In the order in which it is read.
+        const second = paper.place(rest.slice(0, 1), LEFT + 6, top);
+        for (const { x, width, text } of isFirst ? numbers : []) {
+          paper.write(text[index] ?? '', x, top, width - 6, { size, align: 'right' });
         }
+        paper.y = paper.place(rest.slice(1, count), LEFT + 6, second) + 6;
         isFirst = false;
-        paper.y = paper.place(rest.slice(0, count), LEFT + 6, paper.y) + 6;
         paper.rule(paper.y);
         rest = rest.slice(count);
         if (rest.length > 0) paper.newPage();

@@ -51,6 +51,13 @@ export const heightOf = (lines: readonly Line[]) => lines.reduce((sum, { size })
 
 export class Paper {
   readonly doc: PDFKit.PDFDocument;
+  /** Of words in each face, at size 1. */
+  readonly #widths: Readonly<Record<Face, Map<string, number>>> = {
+    regular: new Map(),
+    bold: new Map(),
+    italic: new Map(),
+    boldItalic: new Map(),
+  };
   /** Where the next thing goes. */
   y = TOP;
   /** Draws the head of further pages at `y` and moves it. */
@@ -91,7 +98,8 @@ export class Paper {
   }
 
   widthOf(text: string, size: number, face: Face = 'regular'): number {
-    return this.doc.font(face, size).widthOfString(text);
+    const known = this.#widths[face];
+    return size * known.getOrInsertComputed(text, () => this.doc.font(face, 1).widthOfString(text));
   }
 
   /** Writes a text of one line, cut off by nothing. */

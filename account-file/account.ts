@@ -1,7 +1,8 @@
 // `cuenta`: the company itself, the first record of every file. Its id belongs to the service and is never imported.
 import { z } from 'zod';
 import type { Db } from '../platform/database.ts';
-import { blankableText, optional, refText, requiredText, wholeNumber } from './fields.ts';
+import { isEmail, isIban, withoutSpaces } from '../platform/text.ts';
+import { blankableText, optional, refText, requiredText, trimmed, wholeNumber } from './fields.ts';
 import { isTimeZone } from './local-times.ts';
 import { rows } from './statements.ts';
 
@@ -10,6 +11,43 @@ const FORMATS = [1, 2] as const;
 const NEWEST = 2;
 
 export const ACCOUNT = 'cuenta';
+
+/** What the company says of itself on its documents, by column. What a file leaves out stays as it is; blank or null is nothing. DOC-01 */
+const FISCAL_COLUMNS = {
+  razon_social: 'legal_name',
+  direccion: 'address',
+  cp: 'postal_code',
+  poblacion: 'city',
+  provincia: 'province',
+  pais: 'country',
+  email: 'email',
+  iban: 'iban',
+} as const;
+
+const fiscal = z.object({
+  razon_social: trimmed().nullish(),
+  direccion: trimmed().nullish(),
+  cp: trimmed().nullish(),
+  poblacion: trimmed().nullish(),
+  provincia: trimmed().nullish(),
+  pais: trimmed().nullish(),
+  email: trimmed()
+    .refine((text) => text === '' || isEmail(text), 'se esperaba una dirección de correo')
+    .nullish(),
+  iban: trimmed()
+    .transform(withoutSpaces)
+    .refine((text) => text === '' || isIban(text), 'se esperaba un IBAN, con sus dígitos de control')
+    .nullish(),
+}) satisfies z.ZodType<Partial<Record<keyof typeof FISCAL_COLUMNS, string | null>>>;
+
+/** What a record says of it, by column. */
+const fiscalColumns = (record: z.output<typeof fiscal>) =>
+  Object.fromEntries(
+    Object.entries(fiscal.parse(record)).flatMap(([name, value]) => {
+      const column = Object.entries(FISCAL_COLUMNS).find(([wire]) => wire === name)?.[1];
+      return column === undefined || value === undefined ? [] : [[column, value || null]];
+    }),
+  );
 
 export const accountSchema = z.strictObject({
   coleccion: z.literal(ACCOUNT),
@@ -30,6 +68,7 @@ export const accountSchema = z.strictObject({
   /** For information only: an import never changes the quota. */
   cuota_por_minuto: optional(wholeNumber(1)),
   emision_automatica: optional(z.boolean()),
+  ...fiscal.shape,
 });
 /** What records that come without the company still say of their file. */
 export const formatSchema = z.object({ formato: accountSchema.shape.formato });
@@ -43,9 +82,22 @@ interface AccountRow {
   multi_format_stock: boolean;
   quota_per_minute: number | null;
   automatic_issuing_since: string | null;
+  legal_name: string | null;
+  address: string | null;
+  postal_code: string | null;
+  city: string | null;
+  province: string | null;
+  country: string | null;
+  email: string | null;
+  iban: string | null;
 }
 
-const COLUMNS = 'ref, name, tax_id, time_zone, multi_format_stock, automatic_issuing_since';
+const STATED = Object.values(FISCAL_COLUMNS);
+/** `$9` is an object of the columns that a file states. */
+const stated = STATED.map(
+  (column) => `case when $9::jsonb ? '${column}' then $9::jsonb ->> '${column}' else ${column} end`,
+);
+const COLUMNS = ['ref, name, tax_id, time_zone, multi_format_stock, automatic_issuing_since', ...STATED].join(', ');
 
 /** Reads the company. `lock` makes other imports of the company wait until this transaction ends. */
 export async function readAccount(db: Db, accountId: number, lock = false): Promise<AccountRow> {
@@ -76,13 +128,14 @@ export async function writeAccount(
     record.stock_multiformato,
     record.emision_automatica,
     today.toString(),
+    JSON.stringify(fiscalColumns(record)),
   ];
   const since = `case when $7::boolean then coalesce(automatic_issuing_since, $8::date)
     when $7 is null then automatic_issuing_since end`;
   const changed = await rows(
     db,
-    `update accounts set (${COLUMNS}) = ($2, $3, $4, $5, $6, ${since}), version = version + 1, updated_at = now()
-     where id = $1 and (${COLUMNS}) is distinct from ($2, $3, $4, $5, $6::boolean, ${since}) returning id`,
+    `update accounts set (${COLUMNS}) = ($2, $3, $4, $5, $6, ${since}, ${stated.join(', ')}), version = version + 1, updated_at = now()
+     where id = $1 and (${COLUMNS}) is distinct from ($2, $3, $4, $5, $6::boolean, ${since}, ${stated.join(', ')}) returning id`,
     [accountId, ...values],
   );
   return changed.length > 0;
@@ -100,4 +153,5 @@ export const accountRecord = (row: AccountRow) => ({
   stock_multiformato: row.multi_format_stock,
   cuota_por_minuto: row.quota_per_minute,
   emision_automatica: row.automatic_issuing_since !== null,
+  ...Object.fromEntries(Object.entries(FISCAL_COLUMNS).map(([name, column]) => [name, row[column]])),
 });

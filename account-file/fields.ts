@@ -95,7 +95,8 @@ const withDefault = <T>(schema: z.ZodType<T>, initial: T) => schema.nullish().tr
 
 const storable = (value: string) => !value.includes('\0') && value.isWellFormed();
 const anyText = () => z.string().refine(storable, 'contiene un carácter no admitido');
-const trimmed = () => anyText().trim();
+/** Text without spaces around it. */
+export const trimmed = () => anyText().trim();
 
 /** Text that is required and not blank. */
 export const requiredText = () => trimmed().min(1);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
 import type { CallContext, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
+import type { Kind } from '../platform/ids.ts';
 import { bodyText } from '../platform/json-input.ts';
 import { jsonObject } from '../platform/json-text.ts';
 import { KeptText } from '../platform/kept-answers.ts';
@@ -187,8 +188,9 @@ function sameRecord(operation: Operation, name: string, one: unknown, other: unk
   if (!mark || accountId === undefined) return one === other;
   const open = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number'
-      ? (call.service.ids.open(accountId, mark.kind, value) ??
-        (mark.or && call.service.ids.open(accountId, mark.or, value)))
+      ? [mark.kind, ...(mark.or ?? [])]
+          .map((kind: Kind) => call.service.ids.open(accountId, kind, value))
+          .find((number) => number !== undefined)
       : undefined;
   const number = open(one);
   // An invalid id in the path becomes a 404 later, not a mismatch.

@@ -1,7 +1,7 @@
 // What a sale document says, as canonical JSON that SQL writes (`DocumentContent`), and its seals. DOC-01
 import { type RawBuilder, sql } from 'kysely';
 import { PARTY_COLUMNS } from '../entities/sales.ts';
-import { SEALED_TABLES, type SealAction, type SealedTable } from '../entities/seals.ts';
+import { CONTENT_ACTIONS, SEALED_TABLES, type SealAction, type SealedTable } from '../entities/seals.ts';
 import {
   JSON_NULL,
   type JsonSql,
@@ -131,12 +131,32 @@ const dueDates = (accountId: number) =>
     sql`v.position, v.id`,
   );
 
-const isContent = ({ action }: Sealing) => action === 'issue' || action === 'import';
+const isContent = ({ action }: Sealing) => CONTENT_ACTIONS.some((one) => one === action);
 
-/** The seal of what a document `id` says now, of those in its chain. */
-const sealOfContent = (accountId: number, table: SealedTable, id: RawBuilder<unknown>) =>
-  sql`(select s.hash from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
-    and s.content is not null order by s.n desc limit 1)`;
+/** SQL for the last seal over what a document `id` says: a column of it. */
+export const lastSaying = (
+  accountId: number,
+  table: SealedTable,
+  id: RawBuilder<unknown>,
+  column: 'hash' | 'content',
+) =>
+  sql`(select s.${sql.ref(column)} from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
+    and s.action = any(${[...CONTENT_ACTIONS]}::text[]) order by s.n desc limit 1)`;
+
+/** SQL for the last of these actions on a document `id`; null where there is none. */
+export const lastAction = (
+  accountId: number,
+  table: SealedTable,
+  id: RawBuilder<unknown>,
+  actions: readonly SealAction[],
+) =>
+  sql`(select s.action from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
+    and s.action = any(${actions}::text[]) order by s.n desc limit 1)`;
+
+/** SQL for what is known of an estimate `id`'s answer by its seals, as its column `state` has it. */
+export const sealedAnswer = (accountId: number, id: RawBuilder<unknown>) =>
+  sql`case ${lastAction(accountId, 'estimates', id, ['accept', 'reject', 'reopen', 'convert'])}
+    when 'accept' then 'accepted' when 'convert' then 'accepted' when 'reject' then 'rejected' else 'pending' end`;
 
 /** Seals documents that were written just before, and what happened to them. Sent at once. */
 export async function sealDocuments(db: Db, chain: Omit<Chain, 'table'>, sealings: readonly Sealing[]): Promise<void> {
@@ -157,23 +177,27 @@ function contentRows(accountId: number, table: SealedTable, sealings: readonly S
   const ids = sealings.map(({ id }) => id);
   const [{ action } = { action: 'issue' }] = sealings;
   return sql<SealedRow>`
-    select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action, null::text as reason,
-      null::text as related_table, null::bigint as related_id, null::text as related, null::text as subject, c.content
+    select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action,
+      null::text as related_table, null::bigint as related_id, null::text as subject, c.content
     from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c`;
 }
+
+/** What is to be known of something that happened to a document. */
+const eventOf = (reason: RawBuilder<unknown>, related: RawBuilder<unknown>) =>
+  jsonObjectOf({ motivo: jsonTextOf(reason), relacionado: jsonTextOf(related) });
 
 function stateRow(accountId: number, { table, id, action, reason, related }: Sealing): RawBuilder<SealedRow> {
   const number = related
     ? sql`(select r.number from ${sql.table(related.table)} r where r.account_id = ${accountId} and r.id = ${related.id})`
     : sql`null`;
   return sql<SealedRow>`
-    select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${reason ?? null}::text as reason,
-      ${related?.table ?? null}::text as related_table, ${related?.id ?? null}::bigint as related_id, ${number}::text as related,
-      ${sealOfContent(accountId, table, sql`${id}::bigint`)} as subject, null::text as content`;
+    select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${related?.table ?? null}::text as related_table,
+      ${related?.id ?? null}::bigint as related_id, ${lastSaying(accountId, table, sql`${id}::bigint`, 'hash')} as subject,
+      ${eventOf(sql`${reason ?? null}`, number)} as content`;
 }
 
 /** Documents a statement: a chain is followed link by link. */
-const IMPORTED_AT_ONCE = 200;
+const AT_ONCE = 200;
 
 /**
  * Seals documents that an import wrote, where they are new to their chain or say something else now, and what the file says has happened
@@ -188,8 +212,8 @@ export async function sealImported(
     const ids = written
       .flatMap((record) => (record.table === table ? record.id : []))
       .toSorted((one, other) => one - other);
-    for (let from = 0; from < ids.length; from += IMPORTED_AT_ONCE) {
-      const some = ids.slice(from, from + IMPORTED_AT_ONCE);
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const some = ids.slice(from, from + AT_ONCE);
       const to = { ...chain, table };
       await Promise.all([
         appendSeals(db, to, importedRows(chain.accountId, table, some)),
@@ -200,34 +224,54 @@ export async function sealImported(
 }
 
 /** What a document says but for who issues it: that is of the day on which it was sealed. */
-const saying = (content: RawBuilder<unknown>) => sql`(${content}::jsonb - 'emisor')`;
+export const sayingOf = (content: RawBuilder<unknown>) => sql`(${content}::jsonb - 'emisor')`;
 
 const importedRows = (accountId: number, table: SealedTable, ids: readonly number[]) => sql<SealedRow>`
-  select c.id as place, c.id as record_id, 'import' as action, null::text as reason, null::text as related_table,
-    null::bigint as related_id, null::text as related, null::text as subject, c.content
+  select c.id as place, c.id as record_id, 'import' as action, null::text as related_table, null::bigint as related_id,
+    null::text as subject, c.content
   from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
-  where ${saying(sql`c.content`)} is distinct from (
-    select ${saying(sql`s.content`)} from seals s
-    where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = c.id and s.content is not null
-    order by s.n desc limit 1)`;
+  where ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))}`;
 
 function importedStates(accountId: number, table: SealedTable, ids: readonly number[]): RawBuilder<SealedRow> {
-  const last = (actions: readonly SealAction[]) => sql`(select s.action from seals s
-    where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = d.id and s.action = any(${actions}::text[])
-    order by s.n desc limit 1)`;
-  const answers = sql`case d.state when 'accepted' then 'accept' when 'rejected' then 'reject' else 'reopen' end`;
   const [action, reason, condition] =
     table === 'estimates'
       ? [
-          answers,
+          sql`case d.state when 'accepted' then 'accept' when 'rejected' then 'reject' else 'reopen' end`,
           sql`null`,
-          sql`case coalesce(${last(['accept', 'reject', 'reopen', 'convert'])}, 'reopen') when 'convert' then 'accept'
-            when 'accept' then 'accept' when 'reject' then 'reject' else 'reopen' end <> ${answers}`,
+          sql`d.state <> ${sealedAnswer(accountId, sql`d.id`)}`,
         ]
-      : [sql`'annul'`, sql`d.annulment_reason`, sql`d.annulled_at is not null and ${last(['annul'])} is null`];
+      : [
+          sql`'annul'`,
+          sql`d.annulment_reason`,
+          sql`d.annulled_at is not null and ${lastAction(accountId, table, sql`d.id`, ['annul'])} is null`,
+        ];
   return sql<SealedRow>`
-    select d.id as place, d.id as record_id, ${action}::text as action, ${reason}::text as reason, null::text as related_table,
-      null::bigint as related_id, null::text as related, ${sealOfContent(accountId, table, sql`d.id`)} as subject,
-      null::text as content
+    select d.id as place, d.id as record_id, ${action}::text as action, null::text as related_table, null::bigint as related_id,
+      ${lastSaying(accountId, table, sql`d.id`, 'hash')} as subject, ${eventOf(reason, sql`null`)} as content
     from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = any(${ids}::bigint[]) and ${condition}`;
+}
+
+/**
+ * Seals anew what documents say from which a person was removed, and empties their earlier seals, whose chain can be followed without.
+ */
+export async function sealAnonymised(
+  db: Db,
+  chain: Omit<Chain, 'table'>,
+  changed: readonly { table: string; id: number }[],
+): Promise<void> {
+  for (const table of SEALED_TABLES) {
+    const ids = changed.flatMap((record) => (record.table === table ? record.id : []));
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const some = ids.slice(from, from + AT_ONCE);
+      await sql`update seals s set content = null, version = version + 1
+        where s.account_id = ${chain.accountId} and s.content is not null and (
+          (s.record_table = ${table} and s.record_id = any(${some}::bigint[]))
+          or (s.related_table = ${table} and s.related_id = any(${some}::bigint[])))`.execute(db);
+      await sealDocuments(
+        db,
+        chain,
+        some.map((id) => ({ table, id, action: 'anonymise' as const })),
+      );
+    }
+  }
 }

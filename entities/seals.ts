@@ -6,8 +6,10 @@ import { bigint, indexOn, instant, isolated, stamped } from './columns.ts';
 export const SEALED_TABLES = ['delivery_notes', 'estimates', 'invoices'] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** What a seal is made for. All but the first two are what happened to a document after it was sealed. */
-export const SEAL_ACTIONS = ['issue', 'import', 'annul', 'rectify', 'accept', 'reject', 'reopen', 'convert'] as const;
+/** What a seal over what a document says is made for: it was issued or imported, or a person was removed from it. */
+export const CONTENT_ACTIONS = ['issue', 'import', 'anonymise'] as const;
+/** The same, and what happened to a document later. */
+export const SEAL_ACTIONS = [...CONTENT_ACTIONS, 'annul', 'rectify', 'accept', 'reject', 'reopen', 'convert'] as const;
 export type SealAction = (typeof SEAL_ACTIONS)[number];
 
 /** How long a chain is, and its last seal. */
@@ -24,7 +26,7 @@ export const SealChain = defineEntity({
   },
 });
 
-/** One seal: `hash` is the SHA-256 of all the others that matter, `previous` that of the seal before. */
+/** One seal. `hash` is made over the rest and `previous`, the hash of the seal before. */
 export const Seal = defineEntity({
   name: 'Seal',
   tableName: 'seals',
@@ -40,12 +42,14 @@ export const Seal = defineEntity({
     actor: p.text(),
     door: p.text(),
     operation: p.text(),
-    reason: p.text().nullable(),
+    /** The document that the action made. */
     relatedTable: p.text().nullable(),
     relatedId: bigint().nullable(),
-    related: p.text().nullable(),
+    /** The seal of what the document said when something happened to it; null where this is that seal. */
     subject: p.text().nullable(),
+    /** Canonical JSON: what the document says, or what is to be known of what happened. Null once a person was removed from it. */
     content: p.text().nullable(),
+    contentHash: p.text(),
     previous: p.text().nullable(),
     hash: p.text(),
     ...stamped(),

@@ -2,6 +2,7 @@
 // from every text of the company that mentions them. Amounts, hours, stock and numbers stay. Text columns are read from the
 // catalogue, so that columns added later are covered too.
 import { type RawBuilder, sql } from 'kysely';
+import { sealAnonymised } from '../documents/sealed-content.ts';
 import { PARTY_COLUMNS } from '../entities/sales.ts';
 import type { Db } from '../platform/database.ts';
 import { derivedColumns, derivedOf } from '../platform/derived.ts';
@@ -184,7 +185,9 @@ export async function anonymiseRecord(
   const known = (texts: Texts) =>
     person(Object.fromEntries(Object.entries(texts).filter(([column, value]) => value !== blank(id)[column])));
   await anonymiseTexts(db, accountId, together([record, ...parties].map(known)), counts);
-  await writeJournal(db, accountId, origin, await counts.changes(db, accountId));
+  const changes = await counts.changes(db, accountId);
+  await sealAnonymised(db, { accountId, origin }, changes);
+  await writeJournal(db, accountId, origin, changes);
   return { changes: counts.list(), attachments: await attachmentsOf(db, accountId, kind, id, record) };
 }
 
@@ -222,7 +225,9 @@ async function anonymiseParties(
 export async function anonymiseMentions(db: Db, accountId: number, person: Person, origin: Origin): Promise<Change[]> {
   const counts = new Counts();
   await anonymiseTexts(db, accountId, person, counts);
-  await writeJournal(db, accountId, origin, await counts.changes(db, accountId));
+  const changes = await counts.changes(db, accountId);
+  await sealAnonymised(db, { accountId, origin }, changes);
+  await writeJournal(db, accountId, origin, changes);
   return counts.list();
 }
 
@@ -266,6 +271,9 @@ const SKIPPED_TABLES = new Set([
   'audit_records',
   'journals',
   'journal_entries',
+  // What documents say is sealed anew, by sealAnonymised.
+  'seal_chains',
+  'seals',
   'quota_windows',
   'quota_days',
   'oauth_tokens',

@@ -1,5 +1,6 @@
 // Seals: what may not change any more is chained, a company and a table of records each. Each seal is the SHA-256 of an entry, canonical
-// JSON that holds the seal before it: so nothing before the last can be changed, left out or put in unseen. DOC-01
+// JSON that holds the seal before it: so nothing before the last can be changed, left out or put in unseen. The entry holds the hash of
+// what the record says: so a person can be removed from that, and the chain still be followed. DOC-01
 import { type RawBuilder, sql } from 'kysely';
 import type { SealAction, SealedTable } from '../entities/seals.ts';
 import { jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
@@ -29,15 +30,13 @@ export interface SealedRow {
   place: number;
   record_id: number;
   action: string;
-  reason: string | null;
-  /** The record that the action made, and its number. */
+  /** The record that the action made. */
   related_table: string | null;
   related_id: number | null;
-  related: string | null;
-  /** Of what happened to a record: the seal of its content. */
+  /** Of what happened to a record: the seal over what it says. */
   subject: string | null;
-  /** Canonical JSON of what the record holds; null where something happened to it. */
-  content: string | null;
+  /** Canonical JSON of what the record says, or of what happened to it. */
+  content: string;
 }
 
 /** SQL for the text that a seal is made over. */
@@ -52,10 +51,8 @@ const entryOf = (table: RawBuilder<unknown>, before: RawBuilder<unknown>, n: Raw
     autor: jsonTextOf(column('actor')),
     puerta: jsonTextOf(column('door')),
     operacion: jsonTextOf(column('operation')),
-    motivo: jsonTextOf(column('reason')),
-    relacionado: jsonTextOf(column('related')),
     documento: jsonTextOf(column('subject')),
-    contenido: sql<string>`coalesce(${column('content')}, 'null')`,
+    contenido: jsonTextOf(column('content_hash')),
   });
 };
 
@@ -76,11 +73,11 @@ export function appendSeals(
     sql`insert into seal_chains (account_id, record_table) values (${accountId}, ${table})
       on conflict (account_id, record_table) do update set version = seal_chains.version + 1`.execute(db),
     // A later statement, since it sees what was committed while the first one waited.
-    sql`insert into seals (account_id, record_table, n, record_id, action, sealed_at, actor, door, operation, reason, related_table,
-        related_id, related, subject, content, previous, hash)
+    sql`insert into seals (account_id, record_table, n, record_id, action, sealed_at, actor, door, operation, related_table, related_id,
+        subject, content, content_hash, previous, hash)
       with recursive head as (select n, hash from seal_chains where ${chain}),
       item as materialized (
-        select i.*, row_number() over (order by i.place) as ordinal, ${actor}::text as actor, ${door}::text as door,
+        select i.*, ${hashOf(sql`i.content`)} as content_hash, row_number() over (order by i.place) as ordinal, ${actor}::text as actor, ${door}::text as door,
           ${operation}::text as operation, ${now.toString()}::timestamptz as sealed_at
         from (${rows}) i),
       link (ordinal, previous, hash) as (
@@ -91,8 +88,8 @@ export function appendSeals(
           select item.ordinal, ${entryOf(sql`${table}`, sql`link.hash`, sql`head.n + item.ordinal`, 'item')} as entry
           from item where item.ordinal = link.ordinal + 1) e on true)
       select ${accountId}::bigint, ${table}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
-        item.door, item.operation, item.reason, item.related_table, item.related_id, item.related, item.subject, item.content,
-        link.previous, link.hash
+        item.door, item.operation, item.related_table, item.related_id, item.subject, item.content, item.content_hash, link.previous,
+        link.hash
       from item join link on link.ordinal = item.ordinal cross join head
       order by item.ordinal
       returning n`.execute(db),
@@ -102,19 +99,26 @@ export function appendSeals(
   ]);
 }
 
-/** SQL for the seals `s` of a chain that are not what they should be: changed, or not after the one before. `condition`: which are looked at. */
-export const brokenSeals = (accountId: number, table: string, condition: RawBuilder<unknown> = sql`true`) => sql<{
-  n: number;
-  record_id: number;
-  reason: 'changed' | 'missing';
-}>`
-  select s.n, s.record_id, case when s.hash is distinct from ${hashOf(
-    entryOf(sql`s.record_table`, sql`s.previous`, sql`s.n`, 's'),
-  )} then 'changed' else 'missing' end as reason
-  from (
-    select s.*, lag(s.n) over (order by s.n) as before, lag(s.hash) over (order by s.n) as hash_before
-    from seals s where s.account_id = ${accountId} and s.record_table = ${table}) s
-  where (${condition}) and (
-    s.hash is distinct from ${hashOf(entryOf(sql`s.record_table`, sql`s.previous`, sql`s.n`, 's'))}
-    or s.n <> coalesce(s.before, 0) + 1 or s.previous is distinct from s.hash_before)
-  order by s.n`;
+/**
+ * SQL for the seals of a chain that are not what they should be: changed, or not after the one before. `records`: SQL for the ids of
+ * those that are looked at; all without it.
+ */
+export function brokenSeals(accountId: number, table: string, records?: RawBuilder<unknown>) {
+  const recomputed = hashOf(entryOf(sql`s.record_table`, sql`s.previous`, sql`s.n`, 's'));
+  return sql<{ n: number; record_id: number; fault: 'seal' | 'gap' }>`
+    select b.n, b.record_id, b.fault from (
+      select s.n, s.record_id, case when s.hash is distinct from ${recomputed} or ${hashOf(sql`s.content`)} <> s.content_hash then 'seal'
+        when s.n <> coalesce(s.n_before, 0) + 1 or s.previous is distinct from s.hash_before then 'gap' end as fault
+      from (
+        select s.*, lag(s.n) over (order by s.n) as n_before, lag(s.hash) over (order by s.n) as hash_before
+        from seals s where s.account_id = ${accountId} and s.record_table = ${table}) s
+      ${records ? sql`where s.record_id in ${records}` : sql``}) b
+    where b.fault is not null order by b.n`;
+}
+
+/** SQL for a row where a chain does not end with its last seal. */
+export const brokenChain = (accountId: number, table: string) => sql<{ n: number }>`
+  select c.n from seal_chains c
+  left join lateral (select s.n, s.hash from seals s where s.account_id = ${accountId} and s.record_table = ${table}
+    order by s.n desc limit 1) s on true
+  where c.account_id = ${accountId} and c.record_table = ${table} and (c.n, c.hash) is distinct from (coalesce(s.n, 0), s.hash)`;

@@ -33,6 +33,16 @@ const EMAIL = new RegExp(`^${LOCAL_PART}@${LABEL}(?:\\.${LABEL})*$`, 'u');
 /** Whether a trimmed text has the form of an e-mail address. Every door uses this rule. W-11 */
 export const isEmail = (text: string) => text.trim().length <= MAX_EMAIL && EMAIL.test(text.trim());
 
+/** An IBAN as it is stored: capital letters and digits. */
+export const withoutSpaces = (iban: string) => iban.replace(/\s+/g, '').toUpperCase();
+
+/** Whether a text is an IBAN, by its form and its check digits. ISO 13616 */
+export function isIban(text: string): boolean {
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(text)) return false;
+  const digits = (text.slice(4) + text.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(Number.parseInt(letter, 36)));
+  return BigInt(digits) % 97n === 1n;
+}
+
 /**
  * A normalised e-mail: trimmed, lower case, composed (NFC), its domain in Unicode rather than `xn--`; null if empty. OPP-03, W-11
  */

@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import type { Service } from '../platform/context.ts';
 import { type Db, queries } from '../platform/database.ts';
 import type { Attempt, Receiver } from '../platform/webhooks.ts';
-import { type Entry, entries, journalHead, momentIn, shownChange } from '../routers/account/changes.ts';
+import { type Entry, entries, journalHead, shownChange } from '../routers/account/changes.ts';
 import { bodyOf } from '../routers/account/webhooks/webhook.ts';
+import { momentIn } from '../routers/shared/origin.ts';
 import { within } from './aborted.ts';
 
 const POLL_EVERY_MS = 1000;

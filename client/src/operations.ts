@@ -1223,6 +1223,61 @@ export interface EstimatesAttachInput {
 /** Output of `estimates.attach`. */
 export type EstimatesAttachOutput = string;
 
+/** Input of `documents.verify`. */
+export interface DocumentsVerifyInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo estos */
+  tipo?: 'albaran' | 'factura' | 'presupuesto';
+}
+
+/** Output of `documents.verify`. */
+export interface DocumentsVerifyOutput {
+  documentos: number;
+  /** Sellos comprobados */
+  registros: number;
+  /** Documentos sellados sin fallo */
+  correctos: number;
+  /** Los 100 primeros */
+  fallos: Array<{
+    tipo: 'albaran' | 'factura' | 'presupuesto';
+    id: string | null;
+    numero: string;
+    motivo: string;
+  }>;
+}
+
+/** Input of `documents.history`. */
+export interface DocumentsHistoryInput {
+  /** Qué documento */
+  tipo: 'albaran' | 'factura' | 'presupuesto';
+  /** El documento */
+  id: string | number;
+}
+
+/** Output of `documents.history`. */
+export interface DocumentsHistoryOutput {
+  historial: Array<{
+    momento: string;
+    accion: 'emitir' | 'importar' | 'anonimizar' | 'anular' | 'rectificar' | 'aceptar' | 'rechazar' | 'reabrir' | 'convertir';
+    origen: {
+      tipo: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
+      nombre: string | null;
+    };
+    motivo: string | null;
+    /** El que salió de ello */
+    documento: {
+      tipo: 'albaran' | 'factura' | 'presupuesto';
+      id: string;
+      numero: string;
+    } | null;
+    /** SHA-256 del sello, encadenado con el anterior */
+    huella: string;
+  }>;
+}
+
 /** Input of `salesReport.get`. */
 export interface SalesReportGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -3679,6 +3734,22 @@ export interface AccountGetOutput {
   };
 }
 
+/** Input of `fiscalSettings.get`. */
+export type FiscalSettingsGetInput = Record<string, never>;
+
+/** Output of `fiscalSettings.get`. */
+export interface FiscalSettingsGetOutput {
+  razon_social: string;
+  cif: string;
+  direccion: string;
+  cp: string;
+  poblacion: string;
+  provincia: string;
+  pais: string;
+  email: string;
+  iban: string;
+}
+
 /** Input of `changes.list`. */
 export interface ChangesListInput {
   /**
@@ -4138,6 +4209,20 @@ export interface AlbaranClient {
      */
     attach: Write<EstimatesAttachInput, EstimatesAttachOutput>;
   };
+  documents: {
+    /**
+     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
+     *
+     * `GET /api/v1/documents/verify`; permiso `svc.read`
+     */
+    verify: Read<DocumentsVerifyInput, DocumentsVerifyOutput>;
+    /**
+     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
+     */
+    history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
+  };
   salesReport: {
     /**
      * Informe de ventas. Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: resultsReport.get.
@@ -4522,6 +4607,14 @@ export interface AlbaranClient {
      */
     get: Read<AccountGetInput, AccountGetOutput>;
   };
+  fiscalSettings: {
+    /**
+     * Datos fiscales. Los datos de la empresa en los documentos que emite. Los cambia el operador.
+     *
+     * `GET /api/v1/fiscal-settings`; permiso `svc.read`
+     */
+    get: Read<FiscalSettingsGetInput, FiscalSettingsGetOutput>;
+  };
   changes: {
     /**
      * Consultar cambios. Qué ha cambiado desde un número de cambio, por orden y sin huecos. Para seguir, repite con desde = siguiente.
@@ -4604,6 +4697,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   priceLists: { list: 'read', adjust: 'write' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
+  documents: { verify: 'read', history: 'read' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', create: 'write', rectify: 'write' },
@@ -4628,6 +4722,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   dueDates: { list: 'pages', settle: 'write' },
   treasuryForecast: { get: 'read' },
   account: { get: 'read' },
+  fiscalSettings: { get: 'read' },
   changes: { list: 'read' },
   imports: { create: 'write' },
   records: { find: 'read' },

@@ -275,6 +275,20 @@ export type Procedures = {
      */
     attach: Mutation<types.EstimatesAttachInput, types.EstimatesAttachOutput>;
   };
+  documents: {
+    /**
+     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
+     *
+     * `GET /api/v1/documents/verify`; permiso `svc.read`
+     */
+    verify: Query<types.DocumentsVerifyInput | undefined, types.DocumentsVerifyOutput>;
+    /**
+     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
+     */
+    history: Query<types.DocumentsHistoryInput, types.DocumentsHistoryOutput>;
+  };
   salesReport: {
     /**
      * Informe de ventas. Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: resultsReport.get.
@@ -658,6 +672,14 @@ export type Procedures = {
      * `GET /api/v1/account`; permiso `svc.read`
      */
     get: Query<types.AccountGetInput | undefined, types.AccountGetOutput>;
+  };
+  fiscalSettings: {
+    /**
+     * Datos fiscales. Los datos de la empresa en los documentos que emite. Los cambia el operador.
+     *
+     * `GET /api/v1/fiscal-settings`; permiso `svc.read`
+     */
+    get: Query<types.FiscalSettingsGetInput | undefined, types.FiscalSettingsGetOutput>;
   };
   changes: {
     /**

@@ -7,6 +7,7 @@ import { ApiError, badField } from '../../platform/errors.ts';
 import { markedId } from '../../platform/ids.ts';
 import { type Action, tableOf } from '../../platform/journal.ts';
 import { JsonText, jsonObject } from '../../platform/json-text.ts';
+import { momentIn, type OriginRow, origin, originJoins, originNames, originOf } from '../shared/origin.ts';
 import { COLLECTION_NAMES, kindOf } from './records.ts';
 
 /** The collections of the account file, those whose records have no ids on the wire too. */
@@ -36,10 +37,7 @@ export const change = z.object({
   id: z.string().nullable().describe('Como lo toman sus lecturas; null si no tienen'),
   accion: z.enum(['crear', 'modificar', 'anular', 'eliminar']),
   operacion: z.string().describe('Alias de la operación, o la orden'),
-  origen: z.object({
-    tipo: z.enum(['clave', 'conexion', 'persona', 'importacion', 'programa', 'comando']),
-    nombre: z.string().nullable(),
-  }),
+  origen: origin,
   peticion: z.string().describe('Identificador de la petición'),
 });
 
@@ -72,18 +70,13 @@ export function refuseUnknownPlace(after: number, { last, oldest }: Head, campo 
   );
 }
 
-export interface Entry {
+export interface Entry extends OriginRow {
   n: number;
   created_at: string;
   record_table: string;
   record_id: number;
   action: Action;
-  operation: string;
-  actor: string;
-  door: string;
   request_id: string;
-  key_name: string | null;
-  application: string | null;
 }
 
 /** Changes after a number, the oldest first. */
@@ -97,22 +90,11 @@ export const entries = (
 ) =>
   sql<Entry>`
     select e.n, e.created_at, e.record_table, e.record_id, e.action, e.operation, e.actor, e.door, e.request_id,
-      k.name as key_name, g.client_name as application
-    from journal_entries e
-    left join api_keys k on k.account_id = ${accountId} and e.actor = 'key:' || k.id
-    left join grants g on g.account_id = ${accountId} and e.actor = 'token:' || g.id
+      ${originNames}
+    from journal_entries e ${originJoins(accountId, 'e')}
     where e.account_id = ${accountId} and e.n > ${after} and e.n <= ${last}
       and (${types === undefined} or e.record_table = any(${types?.flatMap((type) => TABLES.get(type) ?? []) ?? []}::text[]))
     order by e.n limit ${limit}`.execute(db);
-
-/** Who made a change: the kind of actor, and its name where it has one. */
-function originOf({ actor, door, operation: command, key_name, application }: Entry): Change['origen'] {
-  if (actor.startsWith('key:')) return { tipo: 'clave', nombre: key_name };
-  if (actor.startsWith('token:')) return { tipo: 'conexion', nombre: application };
-  if (actor.startsWith('user:')) return { tipo: 'persona', nombre: null };
-  if (door === 'schedule') return { tipo: 'programa', nombre: null };
-  return { tipo: command === 'import' ? 'importacion' : 'comando', nombre: null };
-}
 
 export function shownChange(entry: Entry, timeZone: string): JsonText<Change> {
   const { name, kind } = TYPES.get(entry.record_table) ?? { name: entry.record_table, kind: undefined };
@@ -127,9 +109,3 @@ export function shownChange(entry: Entry, timeZone: string): JsonText<Change> {
     peticion: entry.request_id,
   });
 }
-
-/** A stored moment with the offset of a time zone. */
-export const momentIn = (timeZone: string, stored: string): string =>
-  Temporal.Instant.from(stored)
-    .toZonedDateTimeISO(timeZone)
-    .toString({ timeZoneName: 'never', fractionalSecondDigits: 3 });

@@ -1,5 +1,6 @@
 import { findRecord } from './find-record.ts';
 import { getAccount } from './get-account.ts';
+import { getFiscalSettings } from './get-fiscal-settings.ts';
 import { importIntoCompany } from './import-records.ts';
 import { listChanges } from './list-changes.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
@@ -12,6 +13,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 
 export const account = {
   account: { get: getAccount },
+  fiscalSettings: { get: getFiscalSettings },
   changes: { list: listChanges },
   imports: { create: importIntoCompany },
   records: { find: findRecord },

@@ -6,6 +6,7 @@ import { createDeliveryNote } from './create-delivery-note.ts';
 import { createEstimate } from './create-estimate.ts';
 import { createInvoice } from './create-invoice.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
+import { getDocumentHistory } from './get-document-history.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getInvoice } from './get-invoice.ts';
 import { listDeliveryNotes } from './list-delivery-notes.ts';
@@ -14,6 +15,7 @@ import { listEstimates } from './list-estimates.ts';
 import { listInvoices } from './list-invoices.ts';
 import { rectifyInvoice } from './rectify-invoice.ts';
 import { reportSales } from './report-sales.ts';
+import { verifyIssuedDocuments } from './verify-documents.ts';
 
 export const estimates = {
   estimates: {
@@ -28,6 +30,7 @@ export const estimates = {
 };
 
 export const sales = {
+  documents: { verify: verifyIssuedDocuments, history: getDocumentHistory },
   salesReport: { get: reportSales },
   deliveryNotes: {
     list: listDeliveryNotes,

@@ -5,8 +5,8 @@ import type { Kind } from '../../platform/ids.ts';
 
 export interface IdMark {
   kind: Kind;
-  /** It may be of this kind too. */
-  or?: Kind;
+  /** It may be of one of these kinds too. */
+  or?: readonly Kind[];
   /** What an identifier that does not resolve is: 404, save where ID-05 says 400. */
   unknown: 'notFound' | 'badInput';
   /** `""` is no record: the handler gets null for it. W-01 */
@@ -35,10 +35,10 @@ export interface NamedRecord {
 }
 
 /**
- * The same of either kind: the handler receives what it may name, one record or, where a number stands for both kinds, two of which
- * one at least exists.
+ * The same of several kinds: the handler receives what it may name, one record or, where a number stands for more kinds, several of
+ * which one at least exists.
  */
-export function eitherId(kind: Kind, or: Kind): z.ZodType<readonly NamedRecord[], string | number> {
+export function eitherId(kind: Kind, ...or: Kind[]): z.ZodType<readonly NamedRecord[], string | number> {
   const schema = z.union([z.string().trim().min(1), z.int().positive()], {
     error: ({ input }) => (input === undefined ? 'es obligatorio' : 'se esperaba un identificador'),
   });

@@ -1,6 +1,7 @@
 // Parsers of the options of `albaran account`.
 import { InvalidArgumentError } from 'commander';
 import { isTimeZone } from '../../account-file/local-times.ts';
+import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
 export function slug(text: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
@@ -20,4 +21,15 @@ export function onOrOff(text: string): boolean {
 export function timeZone(text: string): string {
   if (isTimeZone(text)) return text;
   throw new InvalidArgumentError('Expected the IANA name of a time zone, such as Europe/Madrid.');
+}
+
+export function email(text: string): string {
+  if (text === '' || isEmail(text)) return text.trim();
+  throw new InvalidArgumentError('Expected an e-mail address.');
+}
+
+export function iban(text: string): string {
+  const written = withoutSpaces(text);
+  if (written === '' || isIban(written)) return written;
+  throw new InvalidArgumentError('Expected an IBAN with its check digits.');
 }

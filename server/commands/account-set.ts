@@ -8,7 +8,7 @@ import { changeOf } from '../../platform/journal.ts';
 import { type AddCommand, journalByCommand } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { callsPerMinute, onOrOff, timeZone } from './account-options.ts';
+import { callsPerMinute, email, iban, onOrOff, timeZone } from './account-options.ts';
 
 interface Options {
   account: string;
@@ -16,6 +16,15 @@ interface Options {
   quota?: number | 'none';
   timeZone?: string;
   automaticIssuing?: boolean;
+  taxId?: string;
+  legalName?: string;
+  address?: string;
+  postalCode?: string;
+  city?: string;
+  province?: string;
+  country?: string;
+  email?: string;
+  iban?: string;
 }
 
 export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
@@ -33,11 +42,20 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
       'whether its renewals are issued automatically, from the day it is switched on; earlier ones stay due',
       onOrOff,
     )
-    .action(({ account, name, quota, timeZone, automaticIssuing }: Options) => {
-      if ([name, quota, timeZone, automaticIssuing].every((value) => value === undefined)) {
-        throw new Failure('Nothing to change: give --name, --quota, --time-zone or --automatic-issuing', {
-          exitCode: 2,
-        });
+    .option('--tax-id <number>', 'its tax id (NIF); "" for none, here and below')
+    .option('--legal-name <name>', 'what it is called on its documents (default: its name)')
+    .option('--address <address>', 'street and number on its documents')
+    .option('--postal-code <code>', 'postal code')
+    .option('--city <city>', 'town or city')
+    .option('--province <province>', 'province')
+    .option('--country <country>', 'country')
+    .option('--email <address>', 'e-mail address on its documents', email)
+    .option('--iban <iban>', 'the account that its clients pay into', iban)
+    .action(({ account, name, quota, timeZone, automaticIssuing, ...onDocuments }: Options) => {
+      if (
+        [name, quota, timeZone, automaticIssuing, ...Object.values(onDocuments)].every((value) => value === undefined)
+      ) {
+        throw new Failure('Nothing to change: give an option, such as --name or --iban', { exitCode: 2 });
       }
       return onDatabase(async ({ database }) => {
         const { id } = await companyOf(database, account);
@@ -48,6 +66,15 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
               name,
               quota_per_minute: quota === 'none' ? null : quota,
               time_zone: timeZone,
+              tax_id: orNull(onDocuments.taxId),
+              legal_name: orNull(onDocuments.legalName),
+              address: orNull(onDocuments.address),
+              postal_code: orNull(onDocuments.postalCode),
+              city: orNull(onDocuments.city),
+              province: orNull(onDocuments.province),
+              country: orNull(onDocuments.country),
+              email: orNull(onDocuments.email),
+              iban: orNull(onDocuments.iban),
               version: eb('version', '+', 1),
               updated_at: eb.fn<string>('now'),
             }))
@@ -65,3 +92,6 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
         return { json: { id, slug: account }, text: `${account} is changed` };
       });
     });
+
+/** A text that is given empty is none; one that is not given stays. */
+const orNull = (text: string | undefined) => (text === undefined ? undefined : text.trim() || null);

@@ -1,12 +1,13 @@
 // `albaran check`
 
+import { type Failure, type Fault, verifyDocuments } from '../../documents/verification.ts';
 import { ROLLUPS } from '../../figures/figures.ts';
 import { type Difference, differences, recompute } from '../../figures/rollups.ts';
 import type { Database } from '../../platform/database.ts';
 import { changeOf } from '../../platform/journal.ts';
 import { type AddCommand, counted, journalByCommand, table } from '../command.ts';
 import { type Company, companies, companyOf } from '../companies.ts';
-import { Failure } from '../failure.ts';
+import { Failure as CommandFailure } from '../failure.ts';
 
 interface Options {
   account?: string;
@@ -17,7 +18,7 @@ export const addCheck: AddCommand = (parent, { onDatabase, ...interruption }) =>
   parent
     .command('check')
     .description(
-      'compares the stored figures (counts, economics of projects, stock) with the records they are computed from',
+      'compares the stored figures (counts, economics of projects, stock) with the records they are computed from, and issued documents with their seals',
     )
     .option('--account <slug>', 'the company (default: all)')
     .option('--repair', 'writes what the records say')
@@ -26,12 +27,20 @@ export const addCheck: AddCommand = (parent, { onDatabase, ...interruption }) =>
         async ({ database }) => {
           const all = account ? [await companyOf(database, account)] : companies(database);
           const found: (Difference & { account: string })[] = [];
+          const broken: (Failure & { account: string })[] = [];
           for await (const company of counted(all, interruption, 'Checking')) {
             const wrong = await (repair ? repaired(database, company) : differing(database, company));
             for (const difference of wrong) found.push({ account: company.slug, ...difference });
+            const { failures } = await database.transaction(company.id, {}, (db) =>
+              verifyDocuments(db, company.id, { limit: MOST_FAILURES }),
+            );
+            for (const failure of failures) broken.push({ account: company.slug, ...failure });
           }
-          const json = { differences: found, count: found.length, repaired: repair };
-          if (found.length === 0) return { json, text: 'Every figure is what the records say' };
+          const json = { differences: found, count: found.length, repaired: repair, documents: broken };
+          const documents = broken.length > 0 ? [documentsTable(broken), '', NOT_AS_SEALED] : [];
+          if (found.length === 0 && broken.length > 0) throw new CommandFailure(documents, { json });
+          if (found.length === 0)
+            return { json, text: 'Every figure is what the records say, and every document as it was sealed' };
           const rows = found.map(({ account, table, key, kept, computed }) => [
             account,
             table,
@@ -39,12 +48,43 @@ export const addCheck: AddCommand = (parent, { onDatabase, ...interruption }) =>
             ...[kept, computed].map((values) => (values ? textOf(values) : 'none')),
           ]);
           const text = table(['COMPANY', 'TABLE', 'ROW', 'KEPT', 'OF THE RECORDS'], rows);
-          if (repair) return { json, text: `${text}\n\n${found.length} repaired` };
-          throw new Failure([text, '', `${found.length} differ: --repair writes what the records say`], { json });
+          const figures = repair
+            ? [text, '', `${found.length} repaired`]
+            : [text, '', `${found.length} differ: --repair writes what the records say`];
+          if (repair && broken.length === 0) return { json, text: figures.join('\n') };
+          throw new CommandFailure([...figures, ...(broken.length > 0 ? ['', ...documents] : [])], { json });
         },
         repair ? 'forward' : 'current',
       ),
     );
+
+/** Of a company. */
+const MOST_FAILURES = 100;
+
+const NOT_AS_SEALED =
+  'These documents are not as they were sealed: nothing here repairs that, compare them with a backup';
+
+const FAULTS: Record<Fault, string> = {
+  content: 'does not say what was sealed',
+  annulment: 'its annulment is not what was sealed',
+  answer: 'its answer is not what was sealed',
+  deleted: 'was sealed and is gone',
+  seal: 'its seal was changed',
+  gap: 'the seal before its own is missing',
+  end: 'the last seals of the chain are missing',
+};
+
+const documentsTable = (broken: readonly (Failure & { account: string })[]) =>
+  table(
+    ['COMPANY', 'TABLE', 'DOCUMENT', 'ID', 'WHAT IS WRONG'],
+    broken.map(({ account, table, number, id, fault }) => [
+      account,
+      table,
+      number ?? '',
+      id === null ? '' : String(id),
+      FAULTS[fault],
+    ]),
+  );
 
 const textOf = (values: Record<string, string | number>) =>
   Object.entries(values)

@@ -11,8 +11,9 @@ import { type JsonText, jsonObject, listOfTexts } from '../../../platform/json-t
 import { type Attempt, BOTH_SIGN_HOURS, type Receiver, type Webhooks } from '../../../platform/webhooks.ts';
 import { updateRecord } from '../../shared/changes.ts';
 import { sealedId } from '../../shared/id.ts';
+import { momentIn } from '../../shared/origin.ts';
 import { text } from '../../shared/schemas.ts';
-import { type Change, journalHead, momentIn, refuseUnknownPlace, types } from '../changes.ts';
+import { type Change, journalHead, refuseUnknownPlace, types } from '../changes.ts';
 
 /** How many a company may have. */
 const MOST_WEBHOOKS = 20;

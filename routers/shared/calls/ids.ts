@@ -11,7 +11,7 @@ const unresolved = (site: IdSite) => {
   return site.mark.unknown === 'notFound' ? notFound(name) : badField(name, 'no existe en la empresa');
 };
 
-/** An id with what it may name: one record, or two where a number stands for either kind. */
+/** An id with what it may name: one record, or several where a number stands for more kinds. */
 export interface OpenedId extends IdSite {
   named: readonly [NamedRecord, ...NamedRecord[]];
 }
@@ -34,7 +34,7 @@ export function openIds(
       continue;
     }
     const { kind, or } = site.mark;
-    const [first, ...more] = [kind, ...(or ? [or] : [])].flatMap((kind): NamedRecord[] => {
+    const [first, ...more] = [kind, ...(or ?? [])].flatMap((kind): NamedRecord[] => {
       const number =
         typeof value === 'string' || typeof value === 'number' ? ids.open(accountId, kind, value) : undefined;
       return number === undefined ? [] : [{ kind, number }];

@@ -1,0 +1,24 @@
+// The documents that are sealed, as callers name them.
+import type { SealedTable } from '../../entities/seals.ts';
+
+export const DOCUMENT_TYPES = ['albaran', 'factura', 'presupuesto'] as const;
+export type DocumentType = (typeof DOCUMENT_TYPES)[number];
+
+/** By their names on the wire: the table, and the kind of their ids. */
+export const SEALED_DOCUMENTS = {
+  albaran: { table: 'delivery_notes', kind: 'deliveryNote' },
+  factura: { table: 'invoices', kind: 'invoice' },
+  presupuesto: { table: 'estimates', kind: 'estimate' },
+} as const satisfies Record<DocumentType, { table: SealedTable; kind: string }>;
+
+const TYPES: Record<SealedTable, DocumentType> = {
+  delivery_notes: 'albaran',
+  invoices: 'factura',
+  estimates: 'presupuesto',
+};
+
+/** What the documents of a table are called. */
+export const documentTypeOf = (table: SealedTable) => ({
+  tipo: TYPES[table],
+  kind: SEALED_DOCUMENTS[TYPES[table]].kind,
+});

@@ -18,6 +18,7 @@ import { postgresQuotaStore, Quota, redisQuotaStore } from './quota.ts';
 import { Readiness } from './readiness.ts';
 import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
+import { Threads } from './threads.ts';
 import { companyTurns } from './turns.ts';
 import { Webhooks, type WebhooksOptions } from './webhooks.ts';
 
@@ -71,6 +72,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     const { companyQueue } = options.database;
     const ids = new Ids(secrets);
     const journal = new JournalWatch(database);
+    const threads = new Threads();
     return {
       database,
       journal,
@@ -86,6 +88,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       quota,
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
+      threads,
       newIds: new NewIds(),
       webhooks: new Webhooks(secrets, database, clock, options.webhooks),
       knownBrowsers: new KnownBrowsers(secrets),
@@ -97,6 +100,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {
         journal.close();
+        await threads.close();
         await replica?.close();
         await keys.close();
         await quota.close();

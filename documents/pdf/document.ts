@@ -8,7 +8,7 @@ import { isSoundPng } from './logo.ts';
 import { GREY, heightOf, INK, LEFT, type Line, leading, Paper, RIGHT, SHEET, WIDTH } from './paper.ts';
 import { drawQr } from './qr.ts';
 import { paragraphsOf } from './remarks.ts';
-import { REASONS, titleOf, WITHOUT_VAT } from './words.ts';
+import { nameOf, REASONS, titleOf, WITHOUT_VAT } from './words.ts';
 
 export interface PdfOptions {
   /** PNG or JPEG; one that can't be read is left out. */
@@ -61,7 +61,7 @@ class Sheets {
     this.#content = content;
     this.#options = options;
     this.#accent = readableColor(options.color);
-    this.#name = [titleOf(content), content.numero ?? ''].filter(Boolean).join(' ');
+    this.#name = nameOf(content);
     const date = new Date(`${content.fecha}T00:00:00Z`);
     this.#paper = new Paper({
       Title: this.#name,

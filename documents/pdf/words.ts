@@ -35,3 +35,6 @@ export const REASONS: Readonly<Record<Exemption, string>> = {
   N2: 'Operación no sujeta a IVA en España por las reglas de localización de los artículos 68 y siguientes de la Ley 37/1992.',
   S2: 'Inversión del sujeto pasivo según el artículo 84.Uno.2.º de la Ley 37/1992: el destinatario declara el IVA.',
 };
+
+/** `Factura F-2026/0001` */
+export const nameOf = (content: DocumentContent) => [titleOf(content), content.numero ?? ''].filter(Boolean).join(' ');

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SealedTable } from '../entities/seals.ts';
 import type { OfferedFile } from '../platform/context.ts';
-import type { CredentialCheck, Database } from '../platform/database.ts';
+import type { CredentialCheck, Database, Db } from '../platform/database.ts';
 import type { LinkedFile } from '../platform/signed-links.ts';
 import type { Threads } from '../platform/threads.ts';
 import type { DocumentContent } from './content.ts';
@@ -30,16 +30,24 @@ export async function documentFile(
   { file, id }: { file: DocumentFile; id: number },
   credential?: CredentialCheck,
 ): Promise<OfferedFile | undefined> {
-  const table = TABLES[file];
-  const read = sql<{ content: string }>`
-    select coalesce(${lastSaying(accountId, table, sql`c.id`, 'content')}, c.content) as content
-    from (${contentOf(table, accountId, sql`d.id = ${id}`)}) c`;
-  const { rows } = await database.transaction(accountId, credential ? { credential } : {}, (db) => read.execute(db));
-  const [row] = rows;
-  if (!row) return undefined;
-  const content: DocumentContent = JSON.parse(row.content);
+  const text = await database.transaction(accountId, credential ? { credential } : {}, (db) =>
+    contentText(db, accountId, TABLES[file], id),
+  );
+  if (text === undefined) return undefined;
+  const content: DocumentContent = JSON.parse(text);
   const bytes = await drawPdf(threads, accountId, { content, options: { test: false } });
   return { name: `${fileName(nameOf(content))}.pdf`, type: 'application/pdf', bytes };
+}
+
+/** What a document said when it was last sealed; of one that never was, what it says now. */
+async function contentText(db: Db, accountId: number, table: SealedTable, id: number): Promise<string | undefined> {
+  const sealed = sql<{
+    content: string | null;
+  }>`select ${lastSaying(accountId, table, sql`${id}::bigint`, 'content')} as content`;
+  const [found] = (await sealed.execute(db)).rows;
+  if (found?.content) return found.content;
+  const [now] = (await contentOf(table, accountId, sql`d.id = ${id}`).execute(db)).rows;
+  return now?.content;
 }
 
 /** Without what some system takes for something else, and not too long. */

@@ -118,11 +118,12 @@ test('the file is given only where its type is preferred to JSON', async () => {
   expect(clients.headers.get('content-type')).toContain('json');
 });
 
-test('[DOC-03] a file stays the same when its client is renamed and when it is annulled', async () => {
+test('[DOC-03] a file stays the same when its client or the company is renamed and when it is annulled', async () => {
   const acme = await server.company(records);
   const before = await acme.get('/delivery-notes/42/pdf');
   clock.advance({ hours: 30 });
   expect((await acme.put('/clients/1', { datos: { nombre_fiscal: 'Otro' } })).status).toBe(200);
+  await server.service.database.pool.query(`update accounts set name = 'Otra' where id = $1`, [acme.id]);
   expect((await acme.post('/delivery-notes/42/annul', { motivo: 'Duplicado' })).status).toBe(200);
   expect((await acme.get('/delivery-notes/42/pdf')).body.data.sha256).toBe(before.body.data.sha256);
 });

@@ -29,14 +29,20 @@ export const compress = (content: string | Buffer, encoding: Encoding, effort: R
       })
     : packed.gzip(content, { level: effort.gzip });
 
-/** The encoding preferred by `Accept-Encoding`, Brotli if both are equal; undefined for none. RFC 9110, section 12.5.3 */
-export function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
-  if (accepted === undefined) return undefined;
+/** What a header such as `Accept` names, with the weight of each. RFC 9110, section 12.4.2 */
+export function weightsOf(accepted: string | string[]): Map<string, number> {
   const weights = new Map<string, number>();
   for (const item of String(accepted).toLowerCase().split(',')) {
     const [name = '', weight = '1'] = item.trim().split(/\s*;\s*q\s*=\s*/);
     weights.set(name, Number(weight) || 0);
   }
+  return weights;
+}
+
+/** The encoding preferred by `Accept-Encoding`, Brotli if both are equal; undefined for none. RFC 9110, section 12.5.3 */
+export function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
+  if (accepted === undefined) return undefined;
+  const weights = weightsOf(accepted);
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
   const best = weightOf('gzip') > weightOf('br') ? 'gzip' : 'br';
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined;

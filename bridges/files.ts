@@ -1,7 +1,8 @@
-// Downloads of attachments by signed link. Browsers save the files and never run them. They are read from the database in parts, as
+// Downloads by signed link. Browsers save the files and never run them. Attachments are read from the database in parts, as
 // fast as the caller reads, and use no connection between parts.
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { documentFile } from '../documents/file.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
 import { type Attachment, findAttachment, readAttachmentPart } from '../routers/sales/list-estimate-attachments.ts';
@@ -11,10 +12,21 @@ const DOWNLOADS = { link: 4, company: 16 };
 /** In bytes. Each download uses about three times as much memory. */
 const PART = 256 * 1024;
 
+const missing = () => new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
+
+/** Of a file that browsers are to save, and never to run. */
+export const fileHeaders = (name: string) => ({
+  'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`,
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'private, no-store',
+});
+
 /**
  * Adds `GET /files/{token}`. An altered or expired link is a 404. Too many simultaneous downloads are a 429 with `Retry-After`.
  */
-export function addFileRoutes(app: FastifyInstance, { links, clock, database }: Service): void {
+export function addFileRoutes(app: FastifyInstance, service: Service): void {
+  const { links, clock, database } = service;
   const underWay = new Map<string, number>();
   const count = (name: string, change: 1 | -1) => {
     const number = (underWay.get(name) ?? 0) + change;
@@ -48,21 +60,18 @@ export function addFileRoutes(app: FastifyInstance, { links, clock, database }: 
           for (const name of [link, company]) count(name, -1);
         });
       }
-      const file =
-        target &&
-        (await database.transaction(target.accountId, {}, (db) =>
-          findAttachment(db, target.accountId, target.attachmentId),
-        ));
-      if (!file) throw new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
-      reply.type(file.mime_type).headers({
-        'Content-Length': file.bytes,
-        'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
-        'Content-Security-Policy': "default-src 'none'; sandbox",
-        'X-Content-Type-Options': 'nosniff',
-        'Cache-Control': 'private, no-store',
-      });
+      if (!target) throw missing();
+      const { accountId, file: linked, id } = target;
+      if (linked !== 'attachment') {
+        const made = await documentFile(service, accountId, { file: linked, id });
+        if (!made) throw missing();
+        return reply.type(made.type).headers(fileHeaders(made.name)).send(made.bytes);
+      }
+      const file = await database.transaction(accountId, {}, (db) => findAttachment(db, accountId, id));
+      if (!file) throw missing();
+      reply.type(file.mime_type).headers({ 'Content-Length': file.bytes, ...fileHeaders(file.name) });
       if (request.method === 'HEAD') return reply.send();
-      return reply.send(Readable.from(parts(target.accountId, file), { objectMode: false, highWaterMark: PART }));
+      return reply.send(Readable.from(parts(accountId, file), { objectMode: false, highWaterMark: PART }));
     },
   });
 }

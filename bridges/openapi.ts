@@ -45,13 +45,13 @@ export function openApiDocument({ baseUrl, contact = baseUrl }: DocumentOptions 
   const v0: Record<string, Json> = {};
 
   for (const operation of operations) {
-    const { alias, routes, title, description, write, lasts, gone = false } = operation;
+    const { alias, routes, title, description, write, lasts, file, gone = false } = operation;
     const component = capitalised(alias);
     const { schema: input, takesId } = describe(operation.input, 'input', schemas);
     schemas[`${component}Parametros`] = input;
     schemas[`${component}Datos`] = describe(operation.output, 'output', schemas).schema;
     const example = REQUESTS[operation.path]?.(exampleId) ?? exampleIn(input);
-    responses[component] = success(`${component}Datos`, { write, lasts });
+    responses[component] = success(`${component}Datos`, { write, lasts, file });
     const answers = (withBody: boolean) => ({
       200: { $ref: `#/components/responses/${component}` },
       ...(lasts && !withBody && { 304: { $ref: '#/components/responses/SinCambios' } }),
@@ -207,7 +207,10 @@ function besidePath(route: Route, input: Schema, name: string, named: Json): [na
   return [own, schema];
 }
 
-const success = (dataComponent: string, { write, lasts }: { write: boolean; lasts: boolean }) => ({
+const success = (
+  dataComponent: string,
+  { write, lasts, file }: { write: boolean; lasts: boolean; file: string | undefined },
+) => ({
   description: 'Respuesta correcta.',
   headers: {
     ...headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'X-Ignored-Parameters'),
@@ -226,6 +229,8 @@ const success = (dataComponent: string, { write, lasts }: { write: boolean; last
         },
       },
     },
+    // For whom asks for this type in `Accept`.
+    ...(file !== undefined && { [file]: { schema: { type: 'string', format: 'binary' } } }),
   },
 });
 

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
-import type { CallContext, Service } from '../platform/context.ts';
+import type { CallContext, OfferedFile, Service } from '../platform/context.ts';
 import { ApiError, badField, badInput, fieldName } from '../platform/errors.ts';
 import type { Kind } from '../platform/ids.ts';
 import { bodyText } from '../platform/json-input.ts';
@@ -13,7 +13,9 @@ import { admit } from '../routers/shared/calls/admission.ts';
 import { NOT_MODIFIED } from '../routers/shared/calls/execution.ts';
 import { unknownKeys, unwrap } from '../routers/shared/calls/walk.ts';
 import { idMarks } from '../routers/shared/id.ts';
+import { weightsOf } from './compression.ts';
 import { success } from './envelope.ts';
+import { fileHeaders } from './files.ts';
 import { callOperation, type Operation, operations, type Route } from './operations.ts';
 
 declare module 'fastify' {
@@ -66,7 +68,15 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown));
         const tags = door === 'v1' && !operation.write;
         if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
+        let file: OfferedFile | undefined;
+        call.onFile = (made) => {
+          file = made;
+        };
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
+        if (operation.file) {
+          reply.header('Vary', 'Accept');
+          if (file && prefersFile(request, operation.file)) return sendFile(reply, file);
+        }
         if (call.headers.ETag) mayBeKept(reply);
         if (data === NOT_MODIFIED) return reply.code(304).send();
         reply.type('application/json; charset=utf-8');
@@ -117,6 +127,16 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
     });
   }
 }
+
+/** Whether a caller names the file's type in `Accept`, and JSON not or less. RFC 9110, section 12.5.1 */
+function prefersFile({ headers }: FastifyRequest, type: string): boolean {
+  const weights = weightsOf(headers.accept ?? '');
+  const weight = weights.get(type) ?? 0;
+  return weight > 0 && weight > (weights.get('application/json') ?? 0);
+}
+
+const sendFile = (reply: FastifyReply, file: OfferedFile) =>
+  reply.type(file.type).headers(fileHeaders(file.name)).send(file.bytes);
 
 /** Says that the caller may keep an answer, and has to ask with its tag whether that is still so. RFC 9111, section 4.3 */
 export function mayBeKept(reply: FastifyReply): void {

@@ -21,6 +21,7 @@ import type { Readiness } from './readiness.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './seals.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
+import type { Threads } from './threads.ts';
 import type { Turns } from './turns.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -46,6 +47,8 @@ export interface Service {
   /** Counts requests without credentials, by network. FAIR-04 */
   anonymous: AnonymousCalls;
   links: SignedLinks;
+  /** Long computations. FAIR-02 */
+  threads: Threads;
   newIds: NewIds;
   /** What keys and connections called. */
   activity: Activity;
@@ -88,6 +91,16 @@ export interface CallContext {
   quota?: QuotaState;
   /** Response headers. */
   headers: Record<string, string>;
+  /** Of doors that may give the file which an answer is about instead: gets it. */
+  onFile?: (file: OfferedFile) => void;
+}
+
+/** A file that an operation made. */
+export interface OfferedFile {
+  name: string;
+  /** Its media type. */
+  type: string;
+  bytes: Buffer;
 }
 
 /** The context of a handler. Ids are numbers; it reads and writes only the company's data. */
@@ -110,6 +123,8 @@ export interface OperationContext {
   header(name: string, value: string): void;
   /** A download link that works for ten minutes. */
   downloadUrl(target: LinkTarget): string;
+  /** Says that the answer is about this file. */
+  offerFile(file: OfferedFile): void;
   /** Sends a statement together with the commit, without waiting for its result. If it fails, the call fails. */
   beforeCommit(statement: Promise<unknown>): void;
   /** The id of a record that is about to be written. */

@@ -19,6 +19,7 @@ import { postgresQuotaStore, Quota, redisQuotaStore } from './quota.ts';
 import { Readiness } from './readiness.ts';
 import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
+import { Threads } from './threads.ts';
 import { companyTurns } from './turns.ts';
 import { Webhooks, type WebhooksOptions } from './webhooks.ts';
 
@@ -73,6 +74,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
     const ids = new Ids(secrets);
     const journal = new JournalWatch(database);
     const activity = new Activity(database, clock, log);
+    const threads = new Threads();
     return {
       database,
       journal,
@@ -88,6 +90,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       quota,
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
+      threads,
       newIds: new NewIds(),
       activity,
       webhooks: new Webhooks(secrets, database, clock, options.webhooks),
@@ -100,6 +103,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       idempotencyWaitMs: options.idempotencyWaitMs ?? 10_000,
       async close() {
         journal.close();
+        await threads.close();
         await replica?.close();
         await keys.close();
         await activity.close();

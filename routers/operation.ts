@@ -33,6 +33,8 @@ export interface OperationMeta {
   lines?: string | undefined;
   /** A read whose answer has an entity tag, with which an unchanged one is 304. JRN-04 */
   lasts: boolean;
+  /** The media type of the file that it answers about: REST gives the file itself to whom accepts that type rather than JSON. */
+  file?: string | undefined;
   /** What it asks for may no longer be kept: 410. */
   gone?: boolean | undefined;
   /** A creation that answers the record there is, with the header `X-Existing: true`, where its natural key is known. W-03 */
@@ -109,7 +111,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
   spec: OperationSpec<Shape, Output, Made>,
 ): Procedure {
   const { title, description, rest, alias, scope, output } = spec;
-  const { oauthWrite = false, destructive = false, existing = false, lines, gone } = spec;
+  const { oauthWrite = false, destructive = false, existing = false, lines, file, gone } = spec;
   const input = inputSchema(spec.input);
   const execution = executionOf(spec, input);
   const sealed = sealer(output);
@@ -151,6 +153,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
     destructive,
     existing,
     lasts: execution.lasts,
+    file,
     gone,
     lines,
     input,

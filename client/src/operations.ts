@@ -1094,6 +1094,21 @@ export interface EstimatesGetOutput {
   }>;
 }
 
+/** Input of `estimates.download`. */
+export interface EstimatesDownloadInput {
+  /** El presupuesto */
+  presupuestoId: string | number;
+}
+
+/** Output of `estimates.download`. */
+export interface EstimatesDownloadOutput {
+  url: string;
+  nombre: string;
+  tipo_mime: string;
+  tamano: number;
+  sha256: string;
+}
+
 /** Input of `estimates.create`. */
 export interface EstimatesCreateInput {
   /** Cliente de facturación */
@@ -1433,6 +1448,21 @@ export interface DeliveryNotesGetOutput {
   }>;
 }
 
+/** Input of `deliveryNotes.download`. */
+export interface DeliveryNotesDownloadInput {
+  /** El albarán */
+  albaranId: string | number;
+}
+
+/** Output of `deliveryNotes.download`. */
+export interface DeliveryNotesDownloadOutput {
+  url: string;
+  nombre: string;
+  tipo_mime: string;
+  tamano: number;
+  sha256: string;
+}
+
 /** Input of `deliveryNotes.create`. */
 export interface DeliveryNotesCreateInput {
   /** Cliente de facturación */
@@ -1650,6 +1680,21 @@ export interface InvoicesGetOutput {
     proyectoId: string | null;
     proviene_albaranes: 0 | 1;
   }>;
+}
+
+/** Input of `invoices.download`. */
+export interface InvoicesDownloadInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `invoices.download`. */
+export interface InvoicesDownloadOutput {
+  url: string;
+  nombre: string;
+  tipo_mime: string;
+  tamano: number;
+  sha256: string;
 }
 
 /** Input of `invoices.create`. */
@@ -4229,6 +4274,12 @@ export interface AlbaranClient {
      */
     get: Read<EstimatesGetInput, EstimatesGetOutput>;
     /**
+     * Descargar presupuesto. PDF, con una dirección válida 10 minutos. presupuestoId: de estimates.list.
+     *
+     * `GET /api/v1/estimates/{presupuestoId}/pdf`; permiso `svc.read`
+     */
+    download: Read<EstimatesDownloadInput, EstimatesDownloadOutput>;
+    /**
      * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/estimates`; permiso `svc.write`
@@ -4295,6 +4346,12 @@ export interface AlbaranClient {
      */
     get: Read<DeliveryNotesGetInput, DeliveryNotesGetOutput>;
     /**
+     * Descargar albarán. PDF, con una dirección válida 10 minutos. albaranId: de deliveryNotes.list.
+     *
+     * `GET /api/v1/delivery-notes/{albaranId}/pdf`; permiso `svc.read`
+     */
+    download: Read<DeliveryNotesDownloadInput, DeliveryNotesDownloadOutput>;
+    /**
      * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
@@ -4320,6 +4377,12 @@ export interface AlbaranClient {
      * `GET /api/v1/invoices/{facturaId}`; permiso `svc.read`
      */
     get: Read<InvoicesGetInput, InvoicesGetOutput>;
+    /**
+     * Descargar factura. PDF, con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/pdf`; permiso `svc.read`
+     */
+    download: Read<InvoicesDownloadInput, InvoicesDownloadOutput>;
     /**
      * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
@@ -4754,11 +4817,11 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   productFamilies: { list: 'read', create: 'write' },
   priceLists: { list: 'read', adjust: 'write' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
-  estimates: { list: 'pages', get: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
+  estimates: { list: 'pages', get: 'read', download: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
   documents: { verify: 'read', history: 'read' },
   salesReport: { get: 'read' },
-  deliveryNotes: { list: 'pages', get: 'read', create: 'write', annul: 'write' },
-  invoices: { list: 'pages', get: 'read', create: 'write', rectify: 'write' },
+  deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
+  invoices: { list: 'pages', get: 'read', download: 'read', create: 'write', rectify: 'write' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

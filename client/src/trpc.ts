@@ -245,6 +245,12 @@ export type Procedures = {
      */
     get: Query<types.EstimatesGetInput, types.EstimatesGetOutput>;
     /**
+     * Descargar presupuesto. PDF, con una dirección válida 10 minutos. presupuestoId: de estimates.list.
+     *
+     * `GET /api/v1/estimates/{presupuestoId}/pdf`; permiso `svc.read`
+     */
+    download: Query<types.EstimatesDownloadInput, types.EstimatesDownloadOutput>;
+    /**
      * Crear presupuesto. Crea un presupuesto numerado; no mueve stock ni reserva. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/estimates`; permiso `svc.write`
@@ -311,6 +317,12 @@ export type Procedures = {
      */
     get: Query<types.DeliveryNotesGetInput, types.DeliveryNotesGetOutput>;
     /**
+     * Descargar albarán. PDF, con una dirección válida 10 minutos. albaranId: de deliveryNotes.list.
+     *
+     * `GET /api/v1/delivery-notes/{albaranId}/pdf`; permiso `svc.read`
+     */
+    download: Query<types.DeliveryNotesDownloadInput, types.DeliveryNotesDownloadOutput>;
+    /**
      * Crear albarán. Crea un albarán de venta revisado y numerado, y mueve el stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/delivery-notes`; permiso `svc.write`
@@ -336,6 +348,12 @@ export type Procedures = {
      * `GET /api/v1/invoices/{facturaId}`; permiso `svc.read`
      */
     get: Query<types.InvoicesGetInput, types.InvoicesGetOutput>;
+    /**
+     * Descargar factura. PDF, con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/pdf`; permiso `svc.read`
+     */
+    download: Query<types.InvoicesDownloadInput, types.InvoicesDownloadOutput>;
     /**
      * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *

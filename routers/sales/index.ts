@@ -5,6 +5,9 @@ import { convertEstimate } from './convert-estimate.ts';
 import { createDeliveryNote } from './create-delivery-note.ts';
 import { createEstimate } from './create-estimate.ts';
 import { createInvoice } from './create-invoice.ts';
+import { downloadDeliveryNote } from './download-delivery-note.ts';
+import { downloadEstimate } from './download-estimate.ts';
+import { downloadInvoice } from './download-invoice.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
 import { getDocumentHistory } from './get-document-history.ts';
 import { getEstimate } from './get-estimate.ts';
@@ -21,6 +24,7 @@ export const estimates = {
   estimates: {
     list: listEstimates,
     get: getEstimate,
+    download: downloadEstimate,
     create: createEstimate,
     answer: answerEstimate,
     convert: convertEstimate,
@@ -35,8 +39,15 @@ export const sales = {
   deliveryNotes: {
     list: listDeliveryNotes,
     get: getDeliveryNote,
+    download: downloadDeliveryNote,
     create: createDeliveryNote,
     annul: annulDeliveryNote,
   },
-  invoices: { list: listInvoices, get: getInvoice, create: createInvoice, rectify: rectifyInvoice },
+  invoices: {
+    list: listInvoices,
+    get: getInvoice,
+    download: downloadInvoice,
+    create: createInvoice,
+    rectify: rectifyInvoice,
+  },
 };

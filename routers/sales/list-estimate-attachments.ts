@@ -38,7 +38,9 @@ export const listEstimateAttachments = operation({
         from attachments where account_id = ${accountId} and estimate_id = ${presupuestoId}) x
       order by uploaded_at, id`.execute(db);
     const found = rows.map(({ id: attachmentId, shown }) =>
-      withMore(new JsonText<Attached>(shown), { url: downloadUrl({ accountId, attachmentId }) }),
+      withMore(new JsonText<Attached>(shown), {
+        url: downloadUrl({ accountId, file: 'attachment', id: attachmentId }),
+      }),
     );
     return jsonObject({ total_adjuntos: found.length, adjuntos: listOfTexts(found) });
   },

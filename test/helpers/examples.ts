@@ -408,6 +408,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     ...pages,
   },
   'deliveryNotes.get': { albaranId: 3701 },
+  'deliveryNotes.download': { albaranId: 3701 },
   'deliveryNotes.annul': { albaranId: 3701, motivo: 'Duplicado' },
   'invoices.list': {
     ...dates,
@@ -419,6 +420,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     ...pages,
   },
   'invoices.get': { facturaId: 3901 },
+  'invoices.download': { facturaId: 3901 },
   'invoices.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
     pedido: { obra: 'Boda', detalles_operacion: '<b>Sin recargo</b>', promo_code: 'MARZO' },
@@ -559,6 +561,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'estimates.list': { ...dates, clienteId: 1901, numero: '1', busqueda: 'terraza', ...pages },
   'estimates.get': { presupuestoId: 3401 },
+  'estimates.download': { presupuestoId: 3401 },
   'estimates.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
     pedido: { obra: 'Boda', detalles_operacion: '<b>Con montaje</b>', promo_code: 'MARZO' },

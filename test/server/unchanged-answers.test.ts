@@ -25,6 +25,9 @@ const NOT_LASTING = [
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',
+  'estimates.download',
+  'deliveryNotes.download',
+  'invoices.download',
 ];
 
 describe('[JRN-04] a read', () => {

@@ -243,6 +243,7 @@ export async function execute<Input, Made, Result extends Outcome>(
         headers[name] = value;
       },
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
+      offerFile: (file) => ctx.onFile?.(file),
       newId: (kind) => service.newIds.next(kind, db),
       beforeCommit,
       journal: (action, kind, ids) => changes.add(action, kind, ids),

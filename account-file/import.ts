@@ -2,7 +2,7 @@
 // file. format.ts declares the collections; write.ts writes a batch.
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { sealImported } from '../documents/sealed-content.ts';
+import { isSealedTable, issuedOtherwise, sealImported } from '../documents/sealed-content.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
 import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
@@ -69,6 +69,7 @@ const INVOICED: Readonly<Record<string, { lines: string; parent: string; note: s
   },
 };
 
+const ISSUED = 'ya está, con otros datos: un documento emitido no se cambia';
 const BATCH_RECORDS = 1000;
 const BATCH_CHARACTERS = 4_000_000;
 const MANY = 5000;
@@ -346,6 +347,7 @@ class Import {
       await this.#addNotes(collection.table, ids);
     }
     if (this.#limits) this.#keep(collection, fresh, written);
+    else await this.#refuseIssued(collection, fresh, written);
     this.#options.onProgress?.(this.#result.records);
   }
 
@@ -366,6 +368,13 @@ class Import {
     );
   }
 
+  /** Documents that were issued here are problems where the file says something else of them. W-02 */
+  async #refuseIssued({ table }: Collection, items: readonly Item[], { ids, changed }: Written): Promise<void> {
+    if (!isSealedTable(table) || changed.size === 0) return;
+    const issued = await issuedOtherwise(this.#db, this.#accountId, table, [...changed]);
+    for (const item of items) if (issued.has(ids.get(item.ref) ?? 0)) this.#problems.add(item, '', ISSUED);
+  }
+
   /** Keeps the numbers of the records of a call; those that were there and may not change are problems where they did. */
   #keep(collection: Collection, items: readonly Item[], { ids, changed }: Written): void {
     const known = this.#ids.get(collection) ?? new Map<string, number>();
@@ -375,7 +384,7 @@ class Import {
       if (id === undefined) continue;
       known.set(item.ref, id);
       if (changed.has(id) && this.#limits?.kept.has(collection.name)) {
-        this.#problems.add(item, '', 'ya está, con otros datos: un documento emitido no se cambia');
+        this.#problems.add(item, '', ISSUED);
       }
     }
   }

@@ -196,6 +196,23 @@ function stateRow(accountId: number, { table, id, action, reason, related }: Sea
       ${eventOf(sql`${reason ?? null}`, number)} as content`;
 }
 
+/** Of these documents, those that were issued here and say something else now. W-02 */
+export async function issuedOtherwise(
+  db: Db,
+  accountId: number,
+  table: SealedTable,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ id: number }>`
+    select c.id from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
+    where exists (select from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = c.id
+        and s.action = 'issue')
+      and ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))}`.execute(
+    db,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Documents a statement: a chain is followed link by link. */
 const AT_ONCE = 200;
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { exportAccountFile } from '../../../account-file/export.ts';
 import { canonicalJson } from '../../helpers/canonical-json.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
@@ -236,6 +238,20 @@ test('[DOC-01] what an import brings is sealed as imported, again only where it 
   ]);
   expect((await statesOf(acme, 'estimates')).map(([action]) => action)).toEqual(['import', 'accept']);
   expect((await acme.get('/documents/verify')).body.data).toMatchObject({ documentos: 2, correctos: 2, fallos: [] });
+});
+
+test('[DOC-01] [W-02] a file may say again what was issued here, what is paid of it too, and nothing else', async () => {
+  const acme = await server.company(records);
+  const { body } = await acme.post('/invoices', sale);
+  const exported: FileRecord[] = [];
+  for await (const line of exportAccountFile(server.service.database, acme.id)) exported.push(JSON.parse(line));
+  const invoice = exported.find(({ coleccion }) => coleccion === 'facturas');
+  const [due] = z.array(z.looseObject({ importe: z.number() })).parse(invoice?.vencimientos);
+  await acme.load([{ ...invoice, vencimientos: [{ ...due, cobrado: due?.importe }] } as FileRecord]);
+  expect((await acme.get(`/invoices/${body.data}`)).body.data.pagada).toBe(true);
+  const refused = acme.load([{ ...invoice, fecha: '2026-03-01' } as FileRecord]);
+  await expect(refused).rejects.toThrow('ya está, con otros datos: un documento emitido no se cambia');
+  expect((await acme.get('/documents/verify')).body.data).toMatchObject({ correctos: 1, fallos: [] });
 });
 
 test('[DOC-01] documents that are issued at once follow each other in one chain', async () => {

@@ -113,7 +113,7 @@ export function contentOf(table: SealedTable, accountId: number, which: RawBuild
       : JSON_NULL,
   });
   return sql<{ id: number; content: string }>`
-    select d.id, ${content} as content
+    select d.account_id, d.id, ${content} as content
     from ${sql.table(table)} d
     join accounts a on a.id = ${accountId}
     cross join lateral ${sums} t

@@ -87,7 +87,7 @@ export function appendSeals(
         from link cross join head join lateral (
           select item.ordinal, ${entryOf(sql`${table}`, sql`link.hash`, sql`head.n + item.ordinal`, 'item')} as entry
           from item where item.ordinal = link.ordinal + 1) e on true)
-      select ${accountId}::bigint as account_id, ${table}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
+      select ${accountId}::bigint, ${table}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
         item.door, item.operation, item.related_table, item.related_id, item.subject, item.content, item.content_hash, link.previous,
         link.hash
       from item join link on link.ordinal = item.ordinal cross join head

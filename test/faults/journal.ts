@@ -14,14 +14,13 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { exportAccountFile } from '../../account-file/export.ts';
 import { COLLECTIONS } from '../../account-file/format.ts';
-import { importAccountFile } from '../../account-file/import.ts';
 import { OWNERS } from '../../platform/journal.ts';
 import { exampleAccount } from '../helpers/examples.ts';
-import { LIMIT_MS, Proof } from './once/proof.ts';
+import { disturb } from './disturb.ts';
+import { Proof } from './once/proof.ts';
 import { keepWriting, records, writes } from './once/writes.ts';
-import { Random } from './random.ts';
 import { newApiKey, newCompany, type Stand, table } from './stand.ts';
-import { type OwnPostgres, runProof, type Supervised, standOn, startOwnPostgres, supervise } from './supervisor.ts';
+import { runProof, standOn, startOwnPostgres, supervise } from './supervisor.ts';
 
 const WRITERS = 12;
 const BY_CONNECTOR = 4;
@@ -81,40 +80,6 @@ async function follow(
   }
 }
 
-/** Kills, restarts and imports in the seed's order, each while calls are being answered. */
-async function disturb(proof: Proof, service: Supervised, postgres: OwnPostgres, account: number): Promise<void> {
-  const random = new Random(seed, WRITERS);
-  const of = (what: 'kill' | 'restart' | 'import', count: string) =>
-    Array.from({ length: Number(count) }, () => ({ what, at: random.next() }));
-  const events = [...of('kill', options.kills), ...of('restart', options.restarts), ...of('import', options.imports)];
-  for (const [index, { what }] of events.sort((one, other) => one.at - other.at).entries()) {
-    await service.up();
-    const enough = proof.acknowledged + random.int(5, 60);
-    for (const until = Date.now() + LIMIT_MS; proof.acknowledged < enough; await wait(5)) {
-      if (Date.now() > until) throw new Error('No calls are answered any more');
-    }
-    await wait(random.int(0, 30));
-    if (what === 'kill') service.kill();
-    else if (what === 'restart') {
-      await postgres.end(index % 2 ? 'immediate' : 'fast');
-      await postgres.start();
-    } else {
-      await using stand = await standOn(postgres.url);
-      const clients = Array.from({ length: 50 }, (_, client) =>
-        // Each file has some records of the one before.
-        JSON.stringify({
-          coleccion: 'clientes',
-          ref: `i${index + client}`,
-          nombre_fiscal: `De fichero ${index} ${client}`,
-        }),
-      );
-      const own = JSON.stringify({ coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...exampleAccount });
-      await importAccountFile(stand.database, account, [own, ...clients]);
-    }
-  }
-  await service.up();
-}
-
 /** The company's records by `<table> <id>`; what has no read of its own is looked at with the records that show it. */
 async function state({ database }: Stand, account: number): Promise<Map<string, string>> {
   const tables = new Map(COLLECTIONS.map(({ name, table }) => [name, table]));
@@ -159,7 +124,7 @@ async function main(stack: AsyncDisposableStack): Promise<boolean> {
     }),
   );
   try {
-    await disturb(proof, service, postgres, account);
+    await disturb(proof, { ...options, service, postgres, account, seed });
   } finally {
     over.abort();
     await Promise.all(writing);

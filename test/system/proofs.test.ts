@@ -49,6 +49,13 @@ test('[JRN-01] [JRN-02] npm run prove:journal, with two kills, a restart and two
   expect(printed).toMatch(/^violations +0$/m);
 });
 
+test('[DOC-01] npm run prove:documents, with two kills, a restart and an import', { timeout: PROOF_MS }, async () => {
+  const printed = await prove('documents.ts', '--kills', '2', '--restarts', '1', '--imports', '1');
+  expect(printed).toMatch(/^seals recomputed +[1-9]/m);
+  expect(printed).toMatch(/^changes behind the service, each named +[1-9]/m);
+  expect(printed).toMatch(/^violations +0$/m);
+});
+
 test('[ENV-04] [IDEM-01] npm run prove:load, for seconds', { timeout: PROOF_MS }, async () => {
   const printed = await prove('load.ts', '--seconds', '3', '--away', '1', '--held', '2');
   // Served, refused with 503, waiting for the same call (409), and anything else.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+import { canonicalJson } from '../../helpers/canonical-json.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
 // 10 March in Madrid.
@@ -26,17 +27,6 @@ const sale = {
     { cantidad: 1.5, descripcion: 'Mano de obra', importe_unitario: 40, iva: 10, descuento: 5 },
   ],
 };
-
-/** Canonical JSON as RFC 8785 has it, of what holds no numbers but whole ones. */
-const canonical = (value: unknown): string =>
-  Array.isArray(value)
-    ? `[${value.map(canonical).join(',')}]`
-    : typeof value === 'object' && value !== null
-      ? `{${Object.entries(value)
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`)
-          .join(',')}}`
-      : JSON.stringify(value);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -75,8 +65,8 @@ const recomputed = (rows: readonly SealRow[]) => {
       documento: row.subject,
       contenido: sha256(String(row.content)),
     };
-    before = sha256(canonical(entry));
-    expect(canonical(JSON.parse(String(row.content)))).toBe(row.content);
+    before = sha256(canonicalJson(entry));
+    expect(canonicalJson(JSON.parse(String(row.content)))).toBe(row.content);
     return before;
   });
 };

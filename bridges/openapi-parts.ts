@@ -22,6 +22,7 @@ export const TAGS: Readonly<Record<string, Tag>> = {
     description: 'Presupuestos: crearlos, responderlos y convertirlos; sus adjuntos.',
   },
   sales: { name: 'Ventas', description: 'Albaranes, facturas e informe de ventas.' },
+  documents: { name: 'Documentos', description: 'Los sellos de lo emitido: verificación e historial.' },
   recurring: { name: 'Recurrentes', description: 'Servicios recurrentes: altas y renovaciones.' },
   purchases: { name: 'Compras', description: 'Proveedores, facturas y albaranes de compra e informe de compras.' },
   projects: { name: 'Proyectos', description: 'Proyectos con su economía, tareas y planificación.' },

@@ -1,4 +1,4 @@
-// Issued documents as files. They are made from what was sealed, so they stay the same whatever happens later. DOC-03
+// Issued documents as files. They are made from what was sealed, so they stay the same whatever happens later. DOC-03, DOC-04
 import { sql } from 'kysely';
 import type { SealedTable } from '../entities/seals.ts';
 import type { OfferedFile } from '../platform/context.ts';
@@ -6,16 +6,40 @@ import type { CredentialCheck, Database, Db } from '../platform/database.ts';
 import type { LinkedFile } from '../platform/signed-links.ts';
 import type { Threads } from '../platform/threads.ts';
 import type { DocumentContent } from './content.ts';
+import { writeEInvoice } from './e-invoices/write.ts';
 import { drawPdf } from './pdf/draw.ts';
 import { nameOf } from './pdf/words.ts';
 import { contentOf, lastSaying } from './sealed-content.ts';
 
 export type DocumentFile = Exclude<LinkedFile, 'attachment'>;
 
-const TABLES: Record<DocumentFile, SealedTable> = {
-  deliveryNotePdf: 'delivery_notes',
-  invoicePdf: 'invoices',
-  estimatePdf: 'estimates',
+interface Kind {
+  table: SealedTable;
+  ending: string;
+  type: string;
+  make(content: DocumentContent, threads: Threads, accountId: number): Promise<Buffer>;
+}
+
+const pdf = (table: SealedTable): Kind => ({
+  table,
+  ending: 'pdf',
+  type: 'application/pdf',
+  make: (content, threads, accountId) => drawPdf(threads, accountId, { content, options: { test: false } }),
+});
+
+const eInvoice = (format: 'facturae' | 'ubl'): Kind => ({
+  table: 'invoices',
+  ending: `${format}.xml`,
+  type: 'application/xml',
+  make: (content, threads, accountId) => writeEInvoice(threads, accountId, { format, content }),
+});
+
+const KINDS: Record<DocumentFile, Kind> = {
+  deliveryNotePdf: pdf('delivery_notes'),
+  invoicePdf: pdf('invoices'),
+  estimatePdf: pdf('estimates'),
+  invoiceFacturae: eInvoice('facturae'),
+  invoiceUbl: eInvoice('ubl'),
 };
 
 interface Maker {
@@ -23,20 +47,24 @@ interface Maker {
   threads: Threads;
 }
 
-/** Makes the file of a document; undefined when there is no such document. No connection is held while it is made. */
+/**
+ * Makes the file of a document; undefined when there is no such document, and 400 when it lacks what the file needs. No connection is
+ * held while it is made.
+ */
 export async function documentFile(
   { database, threads }: Maker,
   accountId: number,
   { file, id }: { file: DocumentFile; id: number },
   credential?: CredentialCheck,
 ): Promise<OfferedFile | undefined> {
+  const { table, ending, type, make } = KINDS[file];
   const text = await database.transaction(accountId, credential ? { credential } : {}, (db) =>
-    contentText(db, accountId, TABLES[file], id),
+    contentText(db, accountId, table, id),
   );
   if (text === undefined) return undefined;
   const content: DocumentContent = JSON.parse(text);
-  const bytes = await drawPdf(threads, accountId, { content, options: { test: false } });
-  return { name: `${fileName(nameOf(content))}.pdf`, type: 'application/pdf', bytes };
+  const bytes = await make(content, threads, accountId);
+  return { name: `${fileName(nameOf(content))}.${ending}`, type, bytes };
 }
 
 /** What a document said when it was last sealed; of one that never was, what it says now. */

@@ -2,7 +2,14 @@
 import { Signer } from './signer.ts';
 
 /** What a link may open. Links hold the place in this list: add to its end. */
-export const LINKED_FILES = ['attachment', 'deliveryNotePdf', 'invoicePdf', 'estimatePdf'] as const;
+export const LINKED_FILES = [
+  'attachment',
+  'deliveryNotePdf',
+  'invoicePdf',
+  'estimatePdf',
+  'invoiceFacturae',
+  'invoiceUbl',
+] as const;
 export type LinkedFile = (typeof LINKED_FILES)[number];
 
 /** The file that a link opens, by the number of its record. */

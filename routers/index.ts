@@ -7,7 +7,7 @@ import { router } from './operation.ts';
 import { projects } from './projects/index.ts';
 import { purchases } from './purchases/index.ts';
 import { recurring } from './recurring/index.ts';
-import { estimates, sales } from './sales/index.ts';
+import { documents, estimates, sales } from './sales/index.ts';
 import { time } from './time/index.ts';
 import { treasury } from './treasury/index.ts';
 
@@ -18,6 +18,7 @@ export const areas = {
   clients,
   estimates,
   sales,
+  documents,
   recurring,
   purchases,
   projects,
@@ -32,6 +33,7 @@ export const appRouter = router({
   ...clients,
   ...estimates,
   ...sales,
+  ...documents,
   ...recurring,
   ...purchases,
   ...projects,

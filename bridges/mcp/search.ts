@@ -105,5 +105,5 @@ function stems(text: string): string[] {
 
 /** A word without endings of number, gender and tense: `pagadas`, `pagar` and `pago` are the same. At least three letters stay. */
 function stem(word: string): string {
-  return word.replace(/(?<=...)e?s$/, '').replace(/(?<=...)(?:ad[ao]|id[ao]|ando|iendo|[aei]r|[ae]n|[aeo])$/, '');
+  return word.replace(/(?<=...)e?s$/, '').replace(/(?<=...)(?:ad[ao]|id[ao]|ando|iendo|[aei]r|[ae]n|ae|[aeo])$/, '');
 }

@@ -1238,61 +1238,6 @@ export interface EstimatesAttachInput {
 /** Output of `estimates.attach`. */
 export type EstimatesAttachOutput = string;
 
-/** Input of `documents.verify`. */
-export interface DocumentsVerifyInput {
-  /** Primer día, incluido (AAAA-MM-DD) */
-  fecha_inicio?: string;
-  /** Último día, incluido (AAAA-MM-DD) */
-  fecha_fin?: string;
-  /** Solo estos */
-  tipo?: 'albaran' | 'factura' | 'presupuesto';
-}
-
-/** Output of `documents.verify`. */
-export interface DocumentsVerifyOutput {
-  documentos: number;
-  /** Sellos comprobados */
-  registros: number;
-  /** Documentos sellados sin fallo */
-  correctos: number;
-  /** Los 100 primeros */
-  fallos: Array<{
-    tipo: 'albaran' | 'factura' | 'presupuesto';
-    id: string | null;
-    numero: string;
-    motivo: string;
-  }>;
-}
-
-/** Input of `documents.history`. */
-export interface DocumentsHistoryInput {
-  /** Qué documento */
-  tipo: 'albaran' | 'factura' | 'presupuesto';
-  /** El documento */
-  id: string | number;
-}
-
-/** Output of `documents.history`. */
-export interface DocumentsHistoryOutput {
-  historial: Array<{
-    momento: string;
-    accion: 'emitir' | 'importar' | 'anonimizar' | 'anular' | 'rectificar' | 'aceptar' | 'rechazar' | 'reabrir' | 'convertir';
-    origen: {
-      tipo: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
-      nombre: string | null;
-    };
-    motivo: string | null;
-    /** El que salió de ello */
-    documento: {
-      tipo: 'albaran' | 'factura' | 'presupuesto';
-      id: string;
-      numero: string;
-    } | null;
-    /** SHA-256 del sello, encadenado con el anterior */
-    huella: string;
-  }>;
-}
-
 /** Input of `salesReport.get`. */
 export interface SalesReportGetInput {
   /** Primer día, incluido (AAAA-MM-DD) */
@@ -1697,6 +1642,36 @@ export interface InvoicesDownloadOutput {
   sha256: string;
 }
 
+/** Input of `invoices.facturae`. */
+export interface InvoicesFacturaeInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `invoices.facturae`. */
+export interface InvoicesFacturaeOutput {
+  url: string;
+  nombre: string;
+  tipo_mime: string;
+  tamano: number;
+  sha256: string;
+}
+
+/** Input of `invoices.ubl`. */
+export interface InvoicesUblInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `invoices.ubl`. */
+export interface InvoicesUblOutput {
+  url: string;
+  nombre: string;
+  tipo_mime: string;
+  tamano: number;
+  sha256: string;
+}
+
 /** Input of `invoices.create`. */
 export interface InvoicesCreateInput {
   /** Cliente de facturación; si falta, el de los albaranes */
@@ -1797,6 +1772,61 @@ export interface InvoicesRectifyInput {
 
 /** Output of `invoices.rectify`. */
 export type InvoicesRectifyOutput = string;
+
+/** Input of `documents.verify`. */
+export interface DocumentsVerifyInput {
+  /** Primer día, incluido (AAAA-MM-DD) */
+  fecha_inicio?: string;
+  /** Último día, incluido (AAAA-MM-DD) */
+  fecha_fin?: string;
+  /** Solo estos */
+  tipo?: 'albaran' | 'factura' | 'presupuesto';
+}
+
+/** Output of `documents.verify`. */
+export interface DocumentsVerifyOutput {
+  documentos: number;
+  /** Sellos comprobados */
+  registros: number;
+  /** Documentos sellados sin fallo */
+  correctos: number;
+  /** Los 100 primeros */
+  fallos: Array<{
+    tipo: 'albaran' | 'factura' | 'presupuesto';
+    id: string | null;
+    numero: string;
+    motivo: string;
+  }>;
+}
+
+/** Input of `documents.history`. */
+export interface DocumentsHistoryInput {
+  /** Qué documento */
+  tipo: 'albaran' | 'factura' | 'presupuesto';
+  /** El documento */
+  id: string | number;
+}
+
+/** Output of `documents.history`. */
+export interface DocumentsHistoryOutput {
+  historial: Array<{
+    momento: string;
+    accion: 'emitir' | 'importar' | 'anonimizar' | 'anular' | 'rectificar' | 'aceptar' | 'rechazar' | 'reabrir' | 'convertir';
+    origen: {
+      tipo: 'clave' | 'conexion' | 'persona' | 'importacion' | 'programa' | 'comando';
+      nombre: string | null;
+    };
+    motivo: string | null;
+    /** El que salió de ello */
+    documento: {
+      tipo: 'albaran' | 'factura' | 'presupuesto';
+      id: string;
+      numero: string;
+    } | null;
+    /** SHA-256 del sello, encadenado con el anterior */
+    huella: string;
+  }>;
+}
 
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
@@ -4310,20 +4340,6 @@ export interface AlbaranClient {
      */
     attach: Write<EstimatesAttachInput, EstimatesAttachOutput>;
   };
-  documents: {
-    /**
-     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
-     *
-     * `GET /api/v1/documents/verify`; permiso `svc.read`
-     */
-    verify: Read<DocumentsVerifyInput, DocumentsVerifyOutput>;
-    /**
-     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
-     *
-     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
-     */
-    history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
-  };
   salesReport: {
     /**
      * Informe de ventas. Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: resultsReport.get.
@@ -4384,6 +4400,18 @@ export interface AlbaranClient {
      */
     download: Read<InvoicesDownloadInput, InvoicesDownloadOutput>;
     /**
+     * Descargar Facturae. Facturae 3.2.2 sin firmar, con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/facturae`; permiso `svc.read`
+     */
+    facturae: Read<InvoicesFacturaeInput, InvoicesFacturaeOutput>;
+    /**
+     * Descargar UBL. UBL (EN 16931), con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/ubl`; permiso `svc.read`
+     */
+    ubl: Read<InvoicesUblInput, InvoicesUblOutput>;
+    /**
      * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/invoices`; permiso `svc.write`
@@ -4395,6 +4423,20 @@ export interface AlbaranClient {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Write<InvoicesRectifyInput, InvoicesRectifyOutput>;
+  };
+  documents: {
+    /**
+     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
+     *
+     * `GET /api/v1/documents/verify`; permiso `svc.read`
+     */
+    verify: Read<DocumentsVerifyInput, DocumentsVerifyOutput>;
+    /**
+     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
+     */
+    history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
   };
   recurrings: {
     /**
@@ -4818,10 +4860,10 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   priceLists: { list: 'read', adjust: 'write' },
   clients: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   estimates: { list: 'pages', get: 'read', download: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
-  documents: { verify: 'read', history: 'read' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
-  invoices: { list: 'pages', get: 'read', download: 'read', create: 'write', rectify: 'write' },
+  invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write' },
+  documents: { verify: 'read', history: 'read' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

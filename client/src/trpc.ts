@@ -281,20 +281,6 @@ export type Procedures = {
      */
     attach: Mutation<types.EstimatesAttachInput, types.EstimatesAttachOutput>;
   };
-  documents: {
-    /**
-     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
-     *
-     * `GET /api/v1/documents/verify`; permiso `svc.read`
-     */
-    verify: Query<types.DocumentsVerifyInput | undefined, types.DocumentsVerifyOutput>;
-    /**
-     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
-     *
-     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
-     */
-    history: Query<types.DocumentsHistoryInput, types.DocumentsHistoryOutput>;
-  };
   salesReport: {
     /**
      * Informe de ventas. Ventas de un periodo (albaranes y lo facturado sin albarán, sin IVA), si se quiere por mes, cliente, familia o artículo (los 25 mayores). Con costes: resultsReport.get.
@@ -355,6 +341,18 @@ export type Procedures = {
      */
     download: Query<types.InvoicesDownloadInput, types.InvoicesDownloadOutput>;
     /**
+     * Descargar Facturae. Facturae 3.2.2 sin firmar, con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/facturae`; permiso `svc.read`
+     */
+    facturae: Query<types.InvoicesFacturaeInput, types.InvoicesFacturaeOutput>;
+    /**
+     * Descargar UBL. UBL (EN 16931), con una dirección válida 10 minutos. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/ubl`; permiso `svc.read`
+     */
+    ubl: Query<types.InvoicesUblInput, types.InvoicesUblOutput>;
+    /**
      * Crear factura. Crea una factura numerada: de albaranes sin facturar de un cliente (deliveryNotes.list), o de detalles nuevos, que mueven stock. Cliente: id de clients.list o cif; articulo_fk: de products.list; proyectoId: de projects.list.
      *
      * `POST /api/v1/invoices`; permiso `svc.write`
@@ -366,6 +364,20 @@ export type Procedures = {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Mutation<types.InvoicesRectifyInput, types.InvoicesRectifyOutput>;
+  };
+  documents: {
+    /**
+     * Verificar documentos. Comprueba que los documentos emitidos dicen lo que se selló y que su cadena está entera.
+     *
+     * `GET /api/v1/documents/verify`; permiso `svc.read`
+     */
+    verify: Query<types.DocumentsVerifyInput | undefined, types.DocumentsVerifyOutput>;
+    /**
+     * Historial de un documento. Qué ha pasado con un documento emitido, por orden, con su huella. id: de invoices.list, deliveryNotes.list o estimates.list.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
+     */
+    history: Query<types.DocumentsHistoryInput, types.DocumentsHistoryOutput>;
   };
   recurrings: {
     /**

@@ -50,6 +50,20 @@ export interface Party {
 
 const PERSON = /^(\d{8}|[XYZKLM]\d{7})[A-Z]$/;
 
+/** Of Spain, in the order of the postal codes that begin with 01 to 52. */
+const PROVINCES = `
+  Álava, Albacete, Alicante, Almería, Ávila, Badajoz, Illes Balears, Barcelona, Burgos, Cáceres, Cádiz, Castellón, Ciudad Real,
+  Córdoba, A Coruña, Cuenca, Girona, Granada, Guadalajara, Gipuzkoa, Huelva, Huesca, Jaén, León, Lleida, La Rioja, Lugo, Madrid,
+  Málaga, Murcia, Navarra, Ourense, Asturias, Palencia, Las Palmas, Pontevedra, Salamanca, Santa Cruz de Tenerife, Cantabria,
+  Segovia, Sevilla, Soria, Tarragona, Teruel, Toledo, Valencia, Valladolid, Bizkaia, Zamora, Zaragoza, Ceuta, Melilla
+`
+  .trim()
+  .split(/,\s+/);
+
+/** The province of a Spanish postal code; '' for what is none. */
+const provinceOf = (postcode: string) =>
+  /^\d{5}$/.test(postcode) ? (PROVINCES[Number(postcode.slice(0, 2)) - 1] ?? '') : '';
+
 /** Collects what is missing. */
 export class Needs {
   readonly problems: FieldProblem[] = [];
@@ -72,15 +86,16 @@ export class Needs {
     const country = countryOf(from.pais);
     if (country === undefined) this.add(`${who}.pais`, `no es un país conocido: ${oneLine(from.pais)}`);
     const taxId = oneLine(taxKey(oneLine(from.cif)));
+    const postcode = oneLine(from.cp);
     return {
       name: this.need(`${who}.nombre_fiscal`, oneLine(from.nombre_fiscal)),
       taxId,
       isPerson: PERSON.test(taxId),
       country: country ?? '',
       street: oneLine(from.direccion),
-      postcode: oneLine(from.cp),
+      postcode,
       town: oneLine(from.poblacion),
-      province: oneLine(from.provincia),
+      province: oneLine(from.provincia) || (country === 'ES' ? provinceOf(postcode) : ''),
       email: oneLine(from.email),
     };
   }

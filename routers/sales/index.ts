@@ -7,7 +7,9 @@ import { createEstimate } from './create-estimate.ts';
 import { createInvoice } from './create-invoice.ts';
 import { downloadDeliveryNote } from './download-delivery-note.ts';
 import { downloadEstimate } from './download-estimate.ts';
+import { downloadFacturae } from './download-facturae.ts';
 import { downloadInvoice } from './download-invoice.ts';
+import { downloadUbl } from './download-ubl.ts';
 import { getDeliveryNote } from './get-delivery-note.ts';
 import { getDocumentHistory } from './get-document-history.ts';
 import { getEstimate } from './get-estimate.ts';
@@ -33,8 +35,11 @@ export const estimates = {
   },
 };
 
-export const sales = {
+export const documents = {
   documents: { verify: verifyIssuedDocuments, history: getDocumentHistory },
+};
+
+export const sales = {
   salesReport: { get: reportSales },
   deliveryNotes: {
     list: listDeliveryNotes,
@@ -47,6 +52,8 @@ export const sales = {
     list: listInvoices,
     get: getInvoice,
     download: downloadInvoice,
+    facturae: downloadFacturae,
+    ubl: downloadUbl,
     create: createInvoice,
     rectify: rectifyInvoice,
   },

@@ -172,6 +172,34 @@ describe('Facturae', () => {
     expect(read('//SellerParty/TaxIdentification/TaxIdentificationNumber')).toEqual(['ESB12345674']);
   });
 
+  test.each([
+    ['01001', ['Álava'], []],
+    ['11001', ['Cádiz'], []],
+    ['20001', ['Gipuzkoa'], []],
+    ['28013', ['Madrid'], []],
+    ['38001', ['Santa Cruz de Teneri'], []],
+    ['46003', ['Valencia'], []],
+    ['48001', ['Bizkaia'], []],
+    ['50001', ['Zaragoza'], []],
+    ['52001', ['Melilla'], []],
+    ['00001', [], ['cliente.provincia']],
+    ['53001', [], ['cliente.provincia']],
+    ['280', [], ['cliente.provincia', 'cliente.cp']],
+  ])('[DOC-04] without a province, it is that of the postal code %s: %o', (cp, provinces, missing) => {
+    const made = facturae(invoice({ cliente: { ...client, cp, provincia: '' } }));
+    if ('problems' in made) expect(made.problems.map(({ campo }) => campo)).toEqual(missing);
+    else expect(readXml(made.xml)('//BuyerParty//Province')).toEqual(provinces);
+    expect('problems' in made).toBe(missing.length > 0);
+  });
+
+  test('[DOC-04] a province that is said stays; a postal code abroad has no Spanish one', () => {
+    const said = { ...client, cp: '28013', provincia: 'Toledo' };
+    expect(readFacturae(invoice({ cliente: said }))('//BuyerParty//Province')).toEqual(['Toledo']);
+    const abroad = { ...client, cp: '75001', poblacion: 'Paris', provincia: '', cif: 'FR40303265045', pais: 'FR' };
+    for (const cp of ['75001', '28013'])
+      expect(readFacturae(invoice({ cliente: { ...abroad, cp } }))('//BuyerParty//Province')).toEqual(['Paris']);
+  });
+
   test('[DOC-04] everything that is missing is named at once', () => {
     const nobody = {
       nombre_fiscal: ' ',

@@ -63,6 +63,9 @@ export const exampleRecords: readonly FileRecord[] = [
     nombre_fiscal: 'Bar Pepe SL',
     cif: 'B11111111',
     email: 'bar@example.com',
+    direccion: 'Calle Ancha, 2',
+    cp: '11001',
+    poblacion: 'Cádiz',
     tarifa: 2,
   },
   {
@@ -305,7 +308,13 @@ export const exampleRecords: readonly FileRecord[] = [
 ];
 
 /** The company's own fields. */
-export const exampleAccount = { stock_multiformato: true };
+export const exampleAccount = {
+  stock_multiformato: true,
+  cif: 'B12345674',
+  direccion: 'Calle Mayor, 1',
+  cp: '46001',
+  poblacion: 'Valencia',
+};
 
 const dates = { fecha_inicio: '2026-02-01', fecha_fin: '2026-03-31' };
 const pages = { pagina: 1, por_pagina: 50 };
@@ -421,6 +430,8 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'invoices.get': { facturaId: 3901 },
   'invoices.download': { facturaId: 3901 },
+  'invoices.facturae': { facturaId: 3901 },
+  'invoices.ubl': { facturaId: 3901 },
   'invoices.create': {
     cliente: { nombre_fiscal: 'Bar Pepe SL', cif: 'B11111111', email: 'bar@example.com' },
     pedido: { obra: 'Boda', detalles_operacion: '<b>Sin recargo</b>', promo_code: 'MARZO' },

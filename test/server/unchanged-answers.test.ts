@@ -29,6 +29,8 @@ const NOT_LASTING = [
   'estimates.download',
   'deliveryNotes.download',
   'invoices.download',
+  'invoices.facturae',
+  'invoices.ubl',
 ];
 
 describe('[JRN-04] a read', () => {

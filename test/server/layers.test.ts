@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** The folders that each may import from, nearest first; of `entities`, `platform` may import types only. */
 const BELOW: Record<string, readonly string[]> = {
   server: ['bridges', 'routers', 'account-file', 'lifecycle', 'documents', 'figures', 'entities', 'platform'],
-  bridges: ['routers', 'platform'],
+  bridges: ['routers', 'documents', 'platform'],
   routers: ['account-file', 'documents', 'figures', 'entities', 'platform'],
   'account-file': ['documents', 'figures', 'entities', 'platform'],
   lifecycle: ['documents', 'figures', 'entities', 'platform'],

@@ -1595,6 +1595,7 @@ export interface InvoicesListOutput {
     total_con_iva: number;
     saldo: number;
     pagada: boolean;
+    anulada: boolean;
     rectifica: {
       tipo: 'factura';
       id: string;
@@ -1639,6 +1640,8 @@ export interface InvoicesGetOutput {
   }>;
   saldo: number;
   pagada: boolean;
+  anulada: boolean;
+  motivo_anulacion: string;
   vencimientos: Array<{
     vencimientoId: string;
     fecha: string;
@@ -1797,6 +1800,21 @@ export interface InvoicesRectifyInput {
 
 /** Output of `invoices.rectify`. */
 export type InvoicesRectifyOutput = string;
+
+/** Input of `invoices.annul`. */
+export interface InvoicesAnnulInput {
+  /** La factura */
+  facturaId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `invoices.annul`. */
+export interface InvoicesAnnulOutput {
+  facturaId: string;
+  numero: string;
+  anulada: boolean;
+}
 
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
@@ -4395,6 +4413,12 @@ export interface AlbaranClient {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Write<InvoicesRectifyInput, InvoicesRectifyOutput>;
+    /**
+     * Anular factura. Anula una factura emitida por error, sin cobros ni rectificativas; conserva su número, devuelve su stock y libera sus albaranes. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/annul`; permiso `svc.write`
+     */
+    annul: Write<InvoicesAnnulInput, InvoicesAnnulOutput>;
   };
   recurrings: {
     /**
@@ -4821,7 +4845,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   documents: { verify: 'read', history: 'read' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
-  invoices: { list: 'pages', get: 'read', download: 'read', create: 'write', rectify: 'write' },
+  invoices: { list: 'pages', get: 'read', download: 'read', create: 'write', rectify: 'write', annul: 'write' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

@@ -366,6 +366,12 @@ export type Procedures = {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Mutation<types.InvoicesRectifyInput, types.InvoicesRectifyOutput>;
+    /**
+     * Anular factura. Anula una factura emitida por error, sin cobros ni rectificativas; conserva su número, devuelve su stock y libera sus albaranes. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.InvoicesAnnulInput, types.InvoicesAnnulOutput>;
   };
   recurrings: {
     /**

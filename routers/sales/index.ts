@@ -1,4 +1,5 @@
 import { annulDeliveryNote } from './annul-delivery-note.ts';
+import { annulInvoice } from './annul-invoice.ts';
 import { answerEstimate } from './answer-estimate.ts';
 import { attachToEstimate } from './attach-to-estimate.ts';
 import { convertEstimate } from './convert-estimate.ts';
@@ -49,5 +50,6 @@ export const sales = {
     download: downloadInvoice,
     create: createInvoice,
     rectify: rectifyInvoice,
+    annul: annulInvoice,
   },
 };

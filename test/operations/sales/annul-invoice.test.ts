@@ -262,6 +262,25 @@ test('[W-04] of annulments, a settlement and a rectification of an invoice at on
   await counted(acme);
 });
 
+test('[W-04] so of an invoice without due dates', async () => {
+  const numbers = [61, 62, 63, 64];
+  const acme = await newCompany(
+    numbers.map((id) => ({
+      ...{ coleccion: 'facturas', ref: `f${id}`, id, fecha: '2026-03-01', cliente: 'nilo', vencimientos: [] },
+      lineas: [{ descripcion: 'Cable', cantidad: 2, importe_unitario: 0 }],
+    })),
+  );
+  for (const id of numbers) {
+    const answers = await Promise.all([
+      annul(acme, id),
+      acme.post(`/invoices/${id}/rectify`, { motivo }),
+      annul(acme, id),
+      acme.post(`/invoices/${id}/rectify`, { motivo }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+  }
+});
+
 test('[W-04] of annulling a rectifying invoice and invoicing the notes that it freed at once, one wins', async () => {
   const acme = await newCompany();
   for (let round = 0; round < 4; round++) {

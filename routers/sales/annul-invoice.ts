@@ -27,7 +27,7 @@ interface InvoiceRow {
 export const annulInvoice = operation({
   title: 'Anular factura',
   description:
-    'Anula una factura emitida por error, sin cobros ni rectificativas; conserva su número, devuelve su stock y libera sus albaranes. facturaId: de consultar_facturas.',
+    'Anula una factura emitida por error, sin cobrar ni rectificar; libera sus albaranes. facturaId: de consultar_facturas.',
   rest: ['POST /invoices/{facturaId}/annul'],
   alias: 'anularFactura',
   scope: 'svc.write',

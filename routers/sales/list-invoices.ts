@@ -43,7 +43,7 @@ const invoices = listOf(
 export const listInvoices = operation({
   title: 'Facturas',
   description:
-    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, obtener_factura con su facturaId. clienteId: de consultar_clientes; proyectoId: de consultar_proyectos.',
+    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar; sus líneas, con obtener_factura. clienteId: de consultar_clientes; proyectoId: de consultar_proyectos.',
   rest: ['GET /invoices'],
   alias: 'consultarFacturas',
   scope: 'svc.read',

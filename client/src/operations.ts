@@ -1540,6 +1540,7 @@ export interface InvoicesListOutput {
     total_con_iva: number;
     saldo: number;
     pagada: boolean;
+    anulada: boolean;
     rectifica: {
       tipo: 'factura';
       id: string;
@@ -1584,6 +1585,8 @@ export interface InvoicesGetOutput {
   }>;
   saldo: number;
   pagada: boolean;
+  anulada: boolean;
+  motivo_anulacion: string;
   vencimientos: Array<{
     vencimientoId: string;
     fecha: string;
@@ -1772,6 +1775,21 @@ export interface InvoicesRectifyInput {
 
 /** Output of `invoices.rectify`. */
 export type InvoicesRectifyOutput = string;
+
+/** Input of `invoices.annul`. */
+export interface InvoicesAnnulInput {
+  /** La factura */
+  facturaId: string | number;
+  /** Por qué */
+  motivo: string;
+}
+
+/** Output of `invoices.annul`. */
+export interface InvoicesAnnulOutput {
+  facturaId: string;
+  numero: string;
+  anulada: boolean;
+}
 
 /** Input of `documents.verify`. */
 export interface DocumentsVerifyInput {
@@ -4382,7 +4400,7 @@ export interface AlbaranClient {
   };
   invoices: {
     /**
-     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list; proyectoId: de projects.list.
+     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar; sus líneas, con invoices.get. clienteId: de clients.list; proyectoId: de projects.list.
      *
      * `GET /api/v1/invoices`; permiso `svc.read`
      */
@@ -4423,6 +4441,12 @@ export interface AlbaranClient {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Write<InvoicesRectifyInput, InvoicesRectifyOutput>;
+    /**
+     * Anular factura. Anula una factura emitida por error, sin cobrar ni rectificar; libera sus albaranes. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/annul`; permiso `svc.write`
+     */
+    annul: Write<InvoicesAnnulInput, InvoicesAnnulOutput>;
   };
   documents: {
     /**
@@ -4862,7 +4886,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   estimates: { list: 'pages', get: 'read', download: 'read', create: 'write', answer: 'write', convert: 'write', listAttachments: 'read', attach: 'write' },
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
-  invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write' },
+  invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write', annul: 'write' },
   documents: { verify: 'read', history: 'read' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },

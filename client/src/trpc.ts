@@ -323,7 +323,7 @@ export type Procedures = {
   };
   invoices: {
     /**
-     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, invoices.get con su facturaId. clienteId: de clients.list; proyectoId: de projects.list.
+     * Facturas. Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar; sus líneas, con invoices.get. clienteId: de clients.list; proyectoId: de projects.list.
      *
      * `GET /api/v1/invoices`; permiso `svc.read`
      */
@@ -364,6 +364,12 @@ export type Procedures = {
      * `POST /api/v1/invoices/{facturaId}/rectify`; permiso `svc.write`
      */
     rectify: Mutation<types.InvoicesRectifyInput, types.InvoicesRectifyOutput>;
+    /**
+     * Anular factura. Anula una factura emitida por error, sin cobrar ni rectificar; libera sus albaranes. facturaId: de invoices.list.
+     *
+     * `POST /api/v1/invoices/{facturaId}/annul`; permiso `svc.write`
+     */
+    annul: Mutation<types.InvoicesAnnulInput, types.InvoicesAnnulOutput>;
   };
   documents: {
     /**

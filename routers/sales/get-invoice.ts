@@ -24,7 +24,7 @@ import {
   textOf,
   wholeOf,
 } from '../shared/shape.ts';
-import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
+import { balance, invoiceAmounts, isPaid, otherInvoice, rectifications } from './invoice.ts';
 
 const line = shape({ ...documentLine('invoiceLine'), proviene_albaranes: fromDeliveryNote });
 
@@ -52,6 +52,8 @@ const invoice = shape({
   desglose_iva: arrayOf(vatRate, 'vat_rates'),
   saldo: decimalOf('balance'),
   pagada: flagOf('paid'),
+  anulada: flagOf('annulled'),
+  motivo_anulacion: textOf('d.annulment_reason'),
   vencimientos: arrayOf(dueDate, 'due_dates'),
   albaranes: arrayOf(deliveryNote, 'delivery_notes'),
   motivo_rectificacion: textOf('d.rectification_reason'),
@@ -63,7 +65,7 @@ const invoice = shape({
 
 /**
  * One invoice with its lines, those that delivery notes brought marked; amounts without VAT, but for `total_con_iva`, `saldo` (what is
- * left to collect) and its due dates. EST-01, PRJ-01, W-05
+ * left to collect) and its due dates. An annulled one has nothing left to collect. EST-01, PRJ-01, W-02, W-05
  */
 export const getInvoice = operation({
   title: 'Factura',
@@ -79,14 +81,17 @@ export const getInvoice = operation({
       'invoice_lines',
       sql`l.account_id = ${accountId} and l.invoice_id = ${id}`,
     )} rate order by vat desc`;
-    const dueDates = sql<RowOf<typeof dueDate>>`select v.id, v.date, v.amount, v.amount - v.paid as pending
+    const dueDates = sql<
+      RowOf<typeof dueDate>
+    >`select v.id, v.date, v.amount, case when d.annulled_at is null then v.amount - v.paid else 0 end as pending
       from invoice_due_dates v where v.account_id = ${accountId} and v.invoice_id = ${id} order by v.position, v.id`;
     const notes = sql<RowOf<typeof deliveryNote>>`select n.id, n.number from delivery_notes n
       where n.account_id = ${accountId} and n.id in (
         select b.delivery_note_id from invoice_lines b where b.account_id = ${accountId} and b.invoice_id = ${id})
       order by n.date, n.id`;
     const { rectifies, rectifiedBy } = rectifications(accountId);
-    const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, a.total - a.paid as balance, a.total <= a.paid as paid,
+    const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, ${balance} as balance, ${isPaid} as paid,
+      d.annulled_at is not null as annulled, d.annulment_reason,
       ${jsonArray(rates, vatRate)} as vat_rates, ${jsonArray(dueDates, dueDate)} as due_dates,
       ${jsonArray(notes, deliveryNote)} as delivery_notes, d.rectification_reason, ${rectifies} as rectifies, ${rectifiedBy} as rectified_by`;
     const amounts = sql`cross join lateral ${invoiceAmounts(accountId, sql<number>`d.id`)} a`;

@@ -1,4 +1,5 @@
 import { annulDeliveryNote } from './annul-delivery-note.ts';
+import { annulInvoice } from './annul-invoice.ts';
 import { answerEstimate } from './answer-estimate.ts';
 import { attachToEstimate } from './attach-to-estimate.ts';
 import { convertEstimate } from './convert-estimate.ts';
@@ -56,5 +57,6 @@ export const sales = {
     ubl: downloadUbl,
     create: createInvoice,
     rectify: rectifyInvoice,
+    annul: annulInvoice,
   },
 };

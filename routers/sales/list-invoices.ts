@@ -11,7 +11,7 @@ import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { changedSince, optionalDates, PAGE, page, text } from '../shared/schemas.ts';
 import { arrayOf, decimalOf, flagOf, idOf, objectOf, shape } from '../shared/shape.ts';
-import { invoiceAmounts, otherInvoice, rectifications } from './invoice.ts';
+import { balance, invoiceAmounts, isPaid, otherInvoice, rectifications } from './invoice.ts';
 
 const sums = shape({
   suma_base: decimalOf('base'),
@@ -27,6 +27,7 @@ const invoices = listOf(
     total_con_iva: decimalOf('a.total'),
     saldo: decimalOf('balance'),
     pagada: flagOf('paid'),
+    anulada: flagOf('annulled'),
     rectifica: objectOf(otherInvoice, 'rectifies').orNull(),
     rectificada_por: arrayOf(otherInvoice, 'rectified_by'),
   }),
@@ -36,12 +37,13 @@ const invoices = listOf(
 
 /**
  * Invoices, newest first. `base_imponible` without VAT, `total_con_iva` with it; `saldo` is what is left to collect of that,
- * and `pagada` says that nothing is. The sums are of all that are selected and were not annulled. MON-01, PAG-02
+ * and `pagada` says that nothing is. An annulled one is in the list alone: it is neither paid nor pending, and in no sum. MON-01,
+ * PAG-02, W-02
  */
 export const listInvoices = operation({
   title: 'Facturas',
   description:
-    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar. Para ver sus líneas, obtener_factura con su facturaId. clienteId: de consultar_clientes; proyectoId: de consultar_proyectos.',
+    'Facturas de venta, de la más reciente a la más antigua, con lo que falta por cobrar; sus líneas, con obtener_factura. clienteId: de consultar_clientes; proyectoId: de consultar_proyectos.',
   rest: ['GET /invoices'],
   alias: 'consultarFacturas',
   scope: 'svc.read',
@@ -69,7 +71,11 @@ export const listInvoices = operation({
       .$call(when(fecha_inicio, (q, from) => q.where('d.date', '>=', from)))
       .$call(when(fecha_fin, (q, to) => q.where('d.date', '<=', to)))
       .$call(when(clienteId, (q, client) => q.where('d.client_id', '=', client)))
-      .$call(when(pagada, (q, paid) => q.where(sql<boolean>`(select f.total <= f.paid from ${amounts} f) = ${paid}`)))
+      .$call(
+        when(pagada, (q, paid) =>
+          q.where(sql<boolean>`(select ${isPaid} from ${amounts} a) = ${paid}`).where('d.annulled_at', 'is', null),
+        ),
+      )
       .$call(when(proyectoId, (q, project) => q.where(isOfProject('invoices', accountId, project))))
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
       .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
@@ -89,7 +95,8 @@ export const listInvoices = operation({
         .select(invoices.columns)
         .select(issuedParty)
         .select([rectifies.as('rectifies'), rectifiedBy.as('rectified_by')])
-        .select(['a.base', sql<number>`a.total - a.paid`.as('balance'), sql<boolean>`a.total <= a.paid`.as('paid')]),
+        .select(['a.base', balance.as('balance'), isPaid.as('paid')])
+        .select(sql<boolean>`d.annulled_at is not null`.as('annulled')),
     });
   },
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { badField } from '../../platform/errors.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { operation } from '../operation.ts';
-import { countsToPay } from '../shared/documents/due-dates.ts';
+import { countsToSettle } from '../shared/documents/due-dates.ts';
 import { jsonArray, jsonRow } from '../shared/pages.ts';
 import { countDue, dueCycles, schedules } from '../shared/renewals/issue-renewals.ts';
 import { cents, fromCents, MAX_YEARS, refuseLongRange } from '../shared/renewals/recurring.ts';
@@ -98,11 +98,13 @@ export const forecastTreasury = operation({
         select date as day, amount as moved, 0 as collected, 0 as paid from treasury_movements
           where account_id = ${accountId} and date between ${fecha_inicio}::date and ${fecha_fin}::date
         union all
-        select ${expected}, 0, amount - paid, 0 from invoice_due_dates
+        select ${expected}, 0, amount - paid, 0 from invoice_due_dates v
           where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid
+            and ${countsToSettle(accountId, 'invoices')}
         union all
         select ${expected}, 0, 0, amount - paid from purchase_invoice_due_dates v
-          where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid and ${countsToPay(accountId)}),
+          where account_id = ${accountId} and date <= ${fecha_fin}::date and amount <> paid
+            and ${countsToSettle(accountId, 'purchase_invoices')}),
       flows as (
         select date_trunc(${GROUPINGS[agrupar].unit}, day::timestamp)::date as start, sum(moved) as moved,
           sum(collected) as collected, sum(paid) as paid

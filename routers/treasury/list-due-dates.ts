@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
-import { countsToPay } from '../shared/documents/due-dates.ts';
+import { countsToSettle } from '../shared/documents/due-dates.ts';
 import { party, supplierParty } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
 import { changedIn } from '../shared/local-days.ts';
@@ -87,6 +87,7 @@ export const listDueDates = operation({
     ];
     const toCollect = [
       ...all,
+      countsToSettle(accountId, 'invoices'),
       ...(proveedorId === undefined ? [] : [sql`false`]),
       ...(facturaId === undefined ? [] : [sql`invoice_id = ${facturaId}`]),
       ...(clienteId === undefined
@@ -95,7 +96,7 @@ export const listDueDates = operation({
     ];
     const toPay = [
       ...all,
-      countsToPay(accountId),
+      countsToSettle(accountId, 'purchase_invoices'),
       ...(clienteId === undefined && facturaId === undefined ? [] : [sql`false`]),
       ...(proveedorId === undefined
         ? []

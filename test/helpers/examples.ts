@@ -261,6 +261,17 @@ export const exampleRecords: readonly FileRecord[] = [
     lineas: [{ ref: 'l', id: 3911, ...line }],
     vencimientos: [{ id: 3921, fecha: '2026-03-10', importe: 121 }],
   },
+  // It is to be annulled.
+  {
+    coleccion: 'facturas',
+    ref: 'fa2',
+    id: 3902,
+    numero: '2',
+    fecha: '2026-02-06',
+    concepto: 'Duplicada',
+    cliente: 'bar',
+    lineas: [{ ref: 'l', id: 3912, ...line }],
+  },
   {
     coleccion: 'albaranes_compra',
     ref: 'ac1',
@@ -461,6 +472,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
     liberar_albaranes: false,
     compensar: true,
   },
+  'invoices.annul': { facturaId: 3902, motivo: 'Duplicada' },
   'account.get': {},
   'timeEntries.list': { ...dates, empleadoId: 1501, proyectoId: 2901, ...pages },
   'employees.list': { busqueda: 'ana gil', departamentoId: 1201, activo: true, ...pages },
@@ -819,6 +831,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
 /** Operations that undo what their example names, or write a supplier's number: a second call is a 400. */
 export const ONCE: ReadonlySet<string> = new Set([
   'deliveryNotes.annul',
+  'invoices.annul',
   'purchaseDeliveryNotes.annul',
   'purchaseInvoices.annul',
   'purchaseInvoices.create',

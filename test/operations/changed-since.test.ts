@@ -112,6 +112,11 @@ test('[W-04] settling, invoicing, rectifying and annulling change the documents 
   expect(await changedIn(acme, '/delivery-notes')).toEqual([noteNumber]);
 
   await age(acme);
+  await done(acme.post(`/invoices/${rectifying}/annul`, { motivo: 'Error' }));
+  expect((await changedIn(acme, '/invoices')).toSorted()).toEqual(both.toSorted());
+  expect(await changedIn(acme, '/delivery-notes')).toEqual([noteNumber]);
+
+  await age(acme);
   await done(acme.post(`/delivery-notes/${other}/annul`, { motivo: 'Error' }));
   expect(await changedIn(acme, '/delivery-notes')).toEqual([await numberOf(acme, `/delivery-notes/${other}`)]);
 });

@@ -148,6 +148,7 @@ const step = fc.oneof(
     destino: fc.constantFrom('albaran', 'factura'),
   }),
   fc.record({ kind: fc.constant('annulment' as const) }),
+  fc.record({ kind: fc.constant('invoice annulled' as const) }),
   fc.record({
     kind: fc.constant('rectification' as const),
     liberar_albaranes: fc.boolean(),
@@ -171,13 +172,14 @@ interface Acme {
   cuenta: { zona_horaria: string };
   notes: string[];
   invoices: string[];
+  rectifying: string[];
   received: string[];
   bills: string[];
 }
 
 let bill = 0;
 
-async function take({ company, cuenta, notes, invoices, received, bills }: Acme, action: Step) {
+async function take({ company, cuenta, notes, invoices, rectifying, received, bills }: Acme, action: Step) {
   const created = async (path: string, body: object): Promise<string> => {
     const answer = await company.post(path, body);
     expect([answer.status, answer.body.errorMsg]).toEqual([200, '']);
@@ -239,10 +241,16 @@ async function take({ company, cuenta, notes, invoices, received, bills }: Acme,
       const note = notes.pop();
       return void (note && (await created(`/delivery-notes/${note}/annul`, { motivo: 'Duplicado' })));
     }
+    case 'invoice annulled': {
+      const invoice = rectifying.shift() ?? invoices.shift();
+      return void (invoice && (await created(`/invoices/${invoice}/annul`, { motivo: 'Duplicado' })));
+    }
     case 'rectification': {
       const invoice = invoices.pop();
       const { kind, ...how } = action;
-      return void (invoice && (await created(`/invoices/${invoice}/rectify`, { motivo: 'Devuelto', ...how })));
+      // Set off, it could not be annulled.
+      const body = { motivo: 'Devuelto', compensar: false, ...how };
+      return void (invoice && rectifying.push(await created(`/invoices/${invoice}/rectify`, body)));
     }
     case 'estimate': {
       const { price, project, destino } = action;
@@ -304,7 +312,7 @@ async function compare({ company }: Acme) {
 async function newCompany(): Promise<Acme> {
   const cuenta = { zona_horaria: 'Europe/Madrid' };
   const company = await server.company(base, { cuenta });
-  return { company, cuenta, notes: [], invoices: [], received: [], bills: [] };
+  return { company, cuenta, notes: [], invoices: [], rectifying: [], received: [], bills: [] };
 }
 
 test('[FIC-01] [PRO-01] [PRJ-01] after any imports, sales and renewals, kept figures are those of the records', async () => {

@@ -126,7 +126,7 @@ async function expectStock(
     sums('albaran_compra', made(alive('albaranes_compra')), 1n, () => true),
     sums(
       'factura',
-      invoices.filter(({ rectifica }) => rectifica === null),
+      invoices.filter((invoice) => invoice.rectifica === null && !isAnnulled(invoice)),
       -1n,
       own,
     ),
@@ -134,22 +134,29 @@ async function expectStock(
     expect(found).toEqual(expected);
   }
   // A rectifying invoice brings back all of its goods, but for those of freed notes, or none.
-  for (const invoice of invoices.filter(({ rectifica }) => rectifica !== null)) {
+  for (const invoice of invoices.filter((one) => one.rectifica !== null && !isAnnulled(one))) {
     const [found, expected] = sums('factura', [invoice], -1n, own);
     if (found?.size) expect(found).toEqual(expected);
   }
-  for (const annulled of [...of(records, 'albaranes'), ...of(records, 'albaranes_compra')].filter(isAnnulled)) {
-    const field = annulled.coleccion === 'albaranes' ? 'albaran' : 'albaran_compra';
-    const all = movements.filter((movement) => movement[field] === annulled.ref);
-    expect(plus(all.map(({ cantidad }) => units(cantidad)))).toBe(0n);
+  for (const [coleccion, field] of [
+    ['albaranes', 'albaran'],
+    ['albaranes_compra', 'albaran_compra'],
+    ['facturas', 'factura'],
+  ] as const) {
+    for (const annulled of of(records, coleccion).filter(isAnnulled)) {
+      const all = movements.filter((movement) => movement[field] === annulled.ref);
+      expect(plus(all.map(({ cantidad }) => units(cantidad)))).toBe(0n);
+    }
   }
 }
 
 /** Lists of documents: each with its sums, and the sums of all that count. */
 async function expectDocuments(company: Company, records: Records) {
   const invoiced = new Set(
-    of(records, 'facturas').flatMap(({ lineas }) =>
-      listOf(lineas).flatMap(({ albaran, albaran_liberado }) => (albaran_liberado ? [] : [albaran])),
+    of(records, 'facturas').flatMap((invoice) =>
+      isAnnulled(invoice)
+        ? []
+        : listOf(invoice.lineas).flatMap(({ albaran, albaran_liberado }) => (albaran_liberado ? [] : [albaran])),
     ),
   );
   const paidOf = ({ vencimientos }: FileRecord) =>
@@ -169,7 +176,8 @@ async function expectDocuments(company: Company, records: Records) {
       'facturas',
       (invoice) => {
         const { total } = amountsOf(invoice);
-        return { total_con_iva: shown(total), saldo: shown(total - paidOf(invoice)) };
+        const anulada = isAnnulled(invoice);
+        return { total_con_iva: shown(total), anulada, saldo: shown(anulada ? 0n : total - paidOf(invoice)) };
       },
     ],
     ['/purchase-delivery-notes', 'albaranes_compra', 'documentos', (note) => ({ anulado: isAnnulled(note) })],

@@ -52,6 +52,7 @@ interface Made {
   received: string[];
   estimates: string[];
   invoices: string[];
+  rectifying: string[];
   bills: string[];
 }
 
@@ -92,11 +93,12 @@ class Caller {
   }
 
   #keep(path: string, { cliente, destino }: Input, data: string): void {
-    const { notes, received, estimates, invoices, bills } = this.#made;
+    const { notes, received, estimates, invoices, rectifying, bills } = this.#made;
     if (path === 'deliveryNotes.create') notes.push({ id: data, client: (cliente as { id: number }).id });
     if (path === 'purchaseDeliveryNotes.create') received.push(data);
     if (path === 'estimates.create') estimates.push(data);
     if (path === 'invoices.create' || (path === 'estimates.convert' && destino === 'factura')) invoices.push(data);
+    if (path === 'invoices.rectify') rectifying.push(data);
     if (path === 'purchaseInvoices.create') bills.push(data);
   }
 
@@ -192,6 +194,11 @@ class Caller {
       const how = { devolver_stock: this.random.chance(0.6), compensar: this.random.chance(0.7), liberar_albaranes };
       return { facturaId, motivo, lineas, ...how };
     },
+    'invoices.annul': (motivo) => {
+      const { invoices, rectifying } = this.#made;
+      const from = rectifying.length > 0 && this.random.chance(0.5) ? rectifying : invoices;
+      return { facturaId: this.#recent(from), motivo };
+    },
     'purchaseDeliveryNotes.create': (numero) => ({
       ...{ proveedor: { id: 2001 }, numero, ...this.#project(), detalles: this.#lines('purchase') },
     }),
@@ -233,6 +240,7 @@ const FROM: Readonly<Record<string, (keyof Made)[]>> = {
   'estimates.answer': ['estimates'],
   'estimates.convert': ['estimates'],
   'invoices.rectify': ['invoices'],
+  'invoices.annul': ['invoices'],
   'purchaseDeliveryNotes.annul': ['received'],
   'purchaseInvoices.annul': ['bills'],
 };
@@ -249,8 +257,9 @@ const dayWrites = writes.filter(({ path }) => !path.startsWith('webhooks.'));
 /** Every one of these, those of documents, money and stock more often than the others. */
 const OFTEN: Readonly<Record<string, number>> = {
   ...{ 'deliveryNotes.create': 8, 'estimates.create': 5, 'estimates.convert': 8, 'deliveryNotes.annul': 6 },
-  ...{ 'invoices.create': 9, 'invoices.rectify': 9, 'dueDates.settle': 8, 'purchaseDeliveryNotes.create': 5 },
-  ...{ 'purchaseDeliveryNotes.annul': 5, 'purchaseInvoices.create': 6, 'purchaseInvoices.annul': 5 },
+  ...{ 'invoices.create': 9, 'invoices.rectify': 9, 'invoices.annul': 5, 'dueDates.settle': 8 },
+  ...{ 'purchaseDeliveryNotes.create': 5, 'purchaseDeliveryNotes.annul': 5 },
+  ...{ 'purchaseInvoices.create': 6, 'purchaseInvoices.annul': 5 },
   ...{ 'products.adjustStock': 3, 'recurrings.renew': 4, 'tasks.update': 3 },
 };
 
@@ -271,7 +280,7 @@ const exported = async ({ id }: Company) => {
 async function live(seed: number, counts: Map<string, { done: number; refused: number }>) {
   const company = await server.company(base, { cuenta: exampleAccount });
   const openings = openingsOf((await exported(company)).records);
-  const made: Made = { notes: [], received: [], estimates: [], invoices: [], bills: [] };
+  const made: Made = { notes: [], received: [], estimates: [], invoices: [], rectifying: [], bills: [] };
   const left = dayOf(new Random(seed, CALLERS));
   const keys = await Promise.all(Array.from({ length: CALLERS }, () => company.newKey()));
   // Working time comes by the operator's imports alone. TIM-01

@@ -28,7 +28,7 @@ export const markAnnulled = (
  */
 export function reverseMovements(
   { db, accountId, now }: Omit<Call, 'principal'>,
-  document: 'delivery_note_id' | 'purchase_delivery_note_id',
+  document: 'delivery_note_id' | 'invoice_id' | 'purchase_delivery_note_id',
   id: number,
 ) {
   const moved = sql`m.account_id = ${accountId} and m.${sql.ref(document)} = ${id}`;
@@ -61,7 +61,7 @@ const NOTES = {
     kind: 'deliveryNote',
     moved: 'delivery_note_id',
     field: 'albaranId',
-    invoiced: 'está facturado: antes se rectifica su factura',
+    invoiced: 'está facturado: antes se rectifica o anula su factura',
   },
   purchase_delivery_notes: {
     kind: 'purchaseDeliveryNote',

@@ -73,7 +73,7 @@ export function insertDueDates(db: Db, { accountId, id, table }: Invoice, due: r
     values ${sql.join(rows)}`.execute(db);
 }
 
-/** Whether a due date `v` of a purchase invoice counts: those of an annulled one are void. W-02 */
-export const countsToPay = (accountId: number) =>
-  sql<boolean>`(select i.annulled_at is null from purchase_invoices i
-    where i.account_id = ${accountId} and i.id = v.purchase_invoice_id)`;
+/** Whether a due date `v` of an invoice counts: those of an annulled one are void. W-02 */
+export const countsToSettle = (accountId: number, table: Invoice['table']) =>
+  sql<boolean>`(select i.annulled_at is null from ${sql.table(table)} i
+    where i.account_id = ${accountId} and i.id = v.${sql.ref(PARTS[table].parent)})`;

@@ -34,7 +34,9 @@ export const NEVER: Readonly<Record<string, string>> = {
         select b.estimate_line_id, b.quantity from delivery_note_lines b
         join delivery_notes d on d.account_id = $1 and d.id = b.delivery_note_id and d.annulled_at is null
         where b.account_id = $1
-        union all select estimate_line_id, quantity from invoice_lines where account_id = $1) b
+        union all select b.estimate_line_id, b.quantity from invoice_lines b
+        join invoices d on d.account_id = $1 and d.id = b.invoice_id and d.annulled_at is null
+        where b.account_id = $1) b
       group by 1) c on c.id = l.id
     where l.account_id = $1 and c.quantity * sign(l.quantity) not between 0 and abs(l.quantity)`,
   'a document has no lines': `
@@ -59,6 +61,7 @@ export const NEVER: Readonly<Record<string, string>> = {
       select l.product_id, l.quantity, l.base_quantity, l.format_id
       from invoice_lines l join invoices i on i.account_id = $1 and i.id = l.invoice_id
       where l.account_id = $1 and i.concept like 'w%-%' and not l.from_delivery_note and i.rectified_invoice_id is null
+        and i.annulled_at is null
       union all
       select l.product_id, -l.quantity, l.base_quantity, l.format_id from purchase_delivery_note_lines l
       join purchase_delivery_notes d on d.account_id = $1 and d.id = l.purchase_delivery_note_id and d.annulled_at is null
@@ -84,12 +87,15 @@ export const NEVER: Readonly<Record<string, string>> = {
       on t.invoice_id = i.id
     where i.account_id = $1 and d.amount is distinct from t.total`,
   'a delivery note is in two invoices': `
-    select delivery_note_id from invoice_lines where account_id = $1 and delivery_note_id is not null and not note_released
-    group by 1 having count(distinct invoice_id) > 1`,
+    select l.delivery_note_id from invoice_lines l
+    join invoices i on i.account_id = $1 and i.id = l.invoice_id and i.annulled_at is null
+    where l.account_id = $1 and l.delivery_note_id is not null and not l.note_released
+    group by 1 having count(distinct l.invoice_id) > 1`,
   'an invoice has not every line of its delivery notes once': `
     select delivery_note_id from (
-      select delivery_note_id, count(*) as lines from invoice_lines
-      where account_id = $1 and delivery_note_id is not null and not note_released group by 1) b
+      select l.delivery_note_id, count(*) as lines from invoice_lines l
+      join invoices i on i.account_id = $1 and i.id = l.invoice_id and i.annulled_at is null
+      where l.account_id = $1 and l.delivery_note_id is not null and not l.note_released group by 1) b
     join (select delivery_note_id, count(*) as lines from delivery_note_lines where account_id = $1 group by 1) n using (delivery_note_id)
     where b.lines <> n.lines`,
 };

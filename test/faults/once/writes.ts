@@ -127,7 +127,7 @@ export class Writer {
   #made = 0;
   /** Its delivery notes of one client that it has not invoiced. */
   readonly #notes: unknown[] = [];
-  /** Its invoices that it has not rectified. */
+  /** Its invoices that it has neither rectified nor annulled. */
   readonly #invoices: unknown[] = [];
   /** Its purchase delivery notes of one supplier that are on no invoice, and its purchase invoices. */
   readonly #received: unknown[] = [];
@@ -137,6 +137,7 @@ export class Writer {
   readonly #toUndo: Readonly<Record<string, readonly unknown[]>> = {
     'deliveryNotes.annul': this.#notes,
     'invoices.rectify': this.#invoices,
+    'invoices.annul': this.#invoices,
     'purchaseDeliveryNotes.annul': this.#received,
     'purchaseInvoices.annul': this.#bills,
     'webhooks.delete': this.#hooks,
@@ -258,6 +259,7 @@ export class Writer {
       input: { presupuestoId: '3401', nombre: mark, tipo_mime: 'text/plain', contenido: 'ZGV0YWxsZQ==' },
     }),
     'invoices.rectify': (mark) => ({ input: { facturaId: this.#invoices.shift(), motivo: mark } }),
+    'invoices.annul': (mark) => ({ input: { facturaId: this.#invoices.shift(), motivo: mark } }),
     'purchaseDeliveryNotes.create': (mark, shared) => ({
       input: { proveedor: this.#supplier(mark, shared), numero: mark, detalles: this.#lines() },
     }),

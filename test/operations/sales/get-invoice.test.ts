@@ -74,6 +74,8 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
     ],
     saldo: 74.18,
     pagada: false,
+    anulada: false,
+    motivo_anulacion: '',
     vencimientos: [{ vencimientoId: expect.any(String), fecha: '2026-03-01', importe: 74.18, pendiente: 74.18 }],
     albaranes: [{ tipo: 'albaran', id: expect.any(String), numero: '' }],
     num_lineas: 2,

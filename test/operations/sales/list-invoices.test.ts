@@ -65,6 +65,7 @@ test('[MON-01] base without VAT; total with it, rounded by rate; balance and pai
         total_con_iva: 110.18,
         saldo: 50,
         pagada: false,
+        anulada: false,
         rectifica: null,
         rectificada_por: [],
       },

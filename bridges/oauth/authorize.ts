@@ -166,8 +166,8 @@ ${companyChoice(visit, companies)}
 <fieldset>
 <legend>${say('Permisos', 'Permissions')}</legend>
 <label class="radio"><input type="checkbox" checked disabled> <span><strong>${say('Consultar', 'Read')}</strong> <code>svc.read</code><br><span class="quiet">${say(
-      'Clientes, presupuestos y ventas, servicios recurrentes, compras y proveedores, tesorería, CRM, productos y existencias, proyectos, plantilla y control horario, y el consumo de la cuenta. No se puede quitar.',
-      'Clients, estimates and sales, recurring services, purchases and suppliers, treasury, CRM, products and stock, projects, staff and time control, and the use of the account. It can’t be removed.',
+      'Clientes, presupuestos y ventas con sus documentos, servicios recurrentes, compras y proveedores, tesorería, CRM, productos y existencias, proyectos, plantilla y control horario, y el consumo de la cuenta y su actividad. No se puede quitar.',
+      'Clients, estimates and sales with their documents, recurring services, purchases and suppliers, treasury, CRM, products and stock, projects, staff and time control, and the use of the account and its activity. It can’t be removed.',
     )}</span></span></label>
 ${
   write &&

@@ -278,10 +278,11 @@ describe('the page', () => {
 
   test('[OAU-03] names every area that svc.read reads', async () => {
     const named: Record<string, { es: string[]; en: string[] }> = {
-      account: { es: ['consumo de la cuenta'], en: ['use of the account'] },
+      account: { es: ['consumo de la cuenta', 'actividad'], en: ['use of the account', 'activity'] },
       catalogue: { es: ['productos', 'existencias'], en: ['products', 'stock'] },
       clients: { es: ['Clientes'], en: ['Clients'] },
       crm: { es: ['CRM'], en: ['CRM'] },
+      documents: { es: ['documentos'], en: ['documents'] },
       estimates: { es: ['presupuestos'], en: ['estimates'] },
       projects: { es: ['proyectos'], en: ['projects'] },
       purchases: { es: ['compras', 'proveedores'], en: ['purchases', 'suppliers'] },

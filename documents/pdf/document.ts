@@ -1,6 +1,7 @@
 // A sale document as a PDF. The same content gives the same bytes: nothing here asks for the time or for chance.
 import { createHash } from 'node:crypto';
 import type { ContentLine, ContentParty, ContentRate, DocumentContent } from '../content.ts';
+import { REASONS } from '../exemptions.ts';
 import { readableColor } from './color.ts';
 import { printable } from './fonts.ts';
 import { day, decimal, euros, iban, isZero, negated, percent, sum } from './formats.ts';
@@ -8,7 +9,7 @@ import { isSoundPng } from './logo.ts';
 import { GREY, heightOf, INK, LEFT, type Line, leading, Paper, RIGHT, SHEET, WIDTH } from './paper.ts';
 import { drawQr } from './qr.ts';
 import { paragraphsOf } from './remarks.ts';
-import { nameOf, REASONS, titleOf, WITHOUT_VAT } from './words.ts';
+import { nameOf, titleOf, WITHOUT_VAT } from './words.ts';
 
 export interface PdfOptions {
   /** PNG or JPEG; one that can't be read is left out. */

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { sealDocuments } from '../../../documents/sealed-content.ts';
 import type { Author } from '../../../platform/audit.ts';
-import { type Database, type Db, isDatabaseAway } from '../../../platform/database.ts';
+import { type Database, type Db, isDatabaseAway, isDatabaseError } from '../../../platform/database.ts';
 import { badField, notFound } from '../../../platform/errors.ts';
 import { Changes, writeJournal } from '../../../platform/journal.ts';
 import { inSlices } from '../../../platform/slices.ts';
@@ -237,7 +237,8 @@ async function listed<T extends Renewal>(
 }
 
 /**
- * Issues what is due, the oldest cycles first, and answers each as it is done. A recurring that another run holds is left to it.
+ * Issues what is due, the oldest cycles first, and answers each as it is done. A recurring that another run holds is left to it, and looked
+ * at once more in the end, when that one may have left some of it; who goes on holding it keeps it.
  * What is earlier than `since`, or comes to 0 or less, stays due. A recurring that fails is answered with its failure and not tried
  * again in this run; only an unreachable database ends the run. ISS-01, ISS-03
  */
@@ -245,32 +246,54 @@ export async function* issueRenewals(
   renewals: Renewals & { now: Temporal.Instant; author: Author },
 ): AsyncGenerator<Outcome> {
   const failed = new Set<number>();
-  for (const renewal of await issuableRenewals(renewals)) {
-    if (failed.has(renewal.recurringId)) continue;
-    const outcome = await issueNext(renewals, renewal.recurringId).catch((failure: unknown): Outcome => {
+  const held = new Map<number, Renewal>();
+  const issue = (renewal: Renewal, patient = false) =>
+    issueNext(renewals, renewal.recurringId, patient).catch((failure: unknown): Outcome | 'held' => {
       if (isDatabaseAway(failure)) throw failure;
+      if (patient && isDatabaseError(failure) && failure.code === LOCK_NOT_AVAILABLE) return 'held';
       failed.add(renewal.recurringId);
       return { ...renewal, failure };
     });
-    if (outcome) yield outcome;
+  for (const renewal of await issuableRenewals(renewals)) {
+    if (failed.has(renewal.recurringId)) continue;
+    const outcome = await issue(renewal);
+    if (outcome === 'held') held.set(renewal.recurringId, renewal);
+    else if (outcome) yield outcome;
+  }
+  for (const renewal of held.values()) {
+    while (!failed.has(renewal.recurringId)) {
+      const outcome = await issue(renewal, true);
+      if (outcome === 'held') return;
+      if (!outcome) break;
+      yield outcome;
+    }
   }
 }
 
-/** Issues the first issuable cycle of a recurring; undefined when there is none left, or another run holds the recurring. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const PATIENCE_MS = 2000;
+
+/**
+ * Issues the first issuable cycle of a recurring; undefined when there is none left. A recurring that another run holds is waited for a
+ * moment if `patient`, and fails then; else it is left.
+ */
 const issueNext = (
   renewals: Renewals & { now: Temporal.Instant; author: Author },
   recurringId: number,
-): Promise<Outcome | undefined> =>
+  patient: boolean,
+): Promise<Outcome | 'held' | undefined> =>
   renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
     const { accountId, until, author } = renewals;
-    const [held, { rows }, lines] = await Promise.all([
+    const [, held, { rows }, lines] = await Promise.all([
+      patient && sql`set local lock_timeout = ${sql.lit(PATIENCE_MS)}`.execute(db),
       sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId}
-        for update skip locked`.execute(db),
+        for update ${patient ? sql`` : sql`skip locked`}`.execute(db),
       schedules(db, renewals, { ids: [recurringId] }),
       linesOf(db, accountId, recurringId),
     ]);
     const [row] = rows;
-    if (held.rows.length === 0 || row === undefined) return undefined;
+    if (held.rows.length === 0) return 'held';
+    if (row === undefined) return undefined;
     const due = openCycles(row, until);
     const cycle = due.find((date) => date <= until.toString() && staysDue(row, date) === null);
     if (cycle === undefined) return undefined;

@@ -270,7 +270,15 @@ async function main(): Promise<boolean> {
     const logged = service.log.flatMap((line) => (traceIn(world, line) ? [line] : []));
     const after = await digest(stand, world.others);
     const changed = [...before].filter(([table, digest]) => after.get(table) !== digest).map(([table]) => table);
-    rows.push([name, found.calls, found.attempted, found.leaks.length, found.wrong.length, logged.length, changed.length]);
+    rows.push([
+      name,
+      found.calls,
+      found.attempted,
+      found.leaks.length,
+      found.wrong.length,
+      logged.length,
+      changed.length,
+    ]);
     const clean = found.leaks.length + found.wrong.length + logged.length + changed.length === 0;
     if (leaks ? found.leaks.length === 0 : !clean) {
       proved = false;

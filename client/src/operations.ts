@@ -1846,6 +1846,34 @@ export interface DocumentsHistoryOutput {
   }>;
 }
 
+/** Input of `documents.register`. */
+export interface DocumentsRegisterInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `documents.register`. */
+export interface DocumentsRegisterOutput {
+  registros: Array<{
+    tipo: 'alta' | 'anulacion';
+    momento: string;
+    huella: string;
+    /** null en el primero de la cadena */
+    huella_anterior: string | null;
+    /** Dirección del QR; null en una anulación */
+    qr: string | null;
+    estado: 'no_enviado' | 'pendiente' | 'aceptado' | 'aceptado_con_errores' | 'rechazado';
+    errores: Array<{
+      codigo: number;
+      descripcion: string;
+    }>;
+    /** Código de la AEAT */
+    csv: string | null;
+    /** Dirección válida 10 minutos */
+    xml: string;
+  }>;
+}
+
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
   /** Texto en la descripción o en el cliente */
@@ -3841,6 +3869,14 @@ export interface FiscalSettingsGetOutput {
   pais: string;
   email: string;
   iban: string;
+  verifactu: {
+    activo: boolean;
+    modo: 'pruebas' | 'produccion' | null;
+    /** Registros sin enviar o sin respuesta */
+    pendientes: number;
+  };
+  /** La del productor del sistema */
+  declaracion_responsable: string | null;
 }
 
 /** Input of `audit.list`. */
@@ -4461,6 +4497,12 @@ export interface AlbaranClient {
      * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
      */
     history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
+    /**
+     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
+     */
+    register: Read<DocumentsRegisterInput, DocumentsRegisterOutput>;
   };
   recurrings: {
     /**
@@ -4887,7 +4929,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write', annul: 'write' },
-  documents: { verify: 'read', history: 'read' },
+  documents: { verify: 'read', history: 'read', register: 'read' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

@@ -13,7 +13,7 @@ import { nameOf } from './pdf/words.ts';
 import { contentOf, lastSaying } from './sealed-content.ts';
 
 /** Files of documents, and registers of invoices by their own number. */
-export type DocumentFile = Exclude<LinkedFile, 'attachment'>;
+export type DocumentFile = Exclude<LinkedFile, 'attachment' | 'registersNdjson' | 'registersXml'>;
 
 interface Kind {
   table: SealedTable;

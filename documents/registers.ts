@@ -19,6 +19,8 @@ import {
   type Making,
   type Outcome,
 } from './verifactu/record.ts';
+import { type Read, verify } from './verifactu/verify.ts';
+import { readXml, XmlError } from './xml-reader.ts';
 
 /** What registers are made with. */
 export interface RegisterMaker {
@@ -164,20 +166,29 @@ const later = (one: Temporal.Instant, other: Temporal.Instant) =>
 
 const AT_ONCE = 500;
 
-/** The registers of a company, each chain from its first on, as they were made. */
-export async function* registersOf(
-  database: Database,
+interface StoredRegister {
+  mode: RegisterMode;
+  n: number;
+  invoice_id: number;
+  type: RegisterType;
+  hash: string;
+  xml: string;
+}
+
+/** The registers of a company, each chain from its first on, as they were made. `read` gives the transaction of each of its pages. */
+async function* registersOf(
+  read: <T>(page: (db: Db) => Promise<T>) => Promise<T>,
   accountId: number,
-): AsyncGenerator<{ invoice_id: number; mode: RegisterMode; n: number; hash: string; xml: string }> {
+): AsyncGenerator<StoredRegister> {
   for (const mode of REGISTER_MODES) {
     for (let after = 0; ; ) {
-      const { rows } = await database.transaction(accountId, {}, (db) =>
-        sql<{ invoice_id: number; n: number; hash: string; xml: string }>`
-          select r.invoice_id, r.n, r.hash, r.xml from invoice_registers r
+      const { rows } = await read((db) =>
+        sql<StoredRegister>`
+          select r.mode, r.n, r.invoice_id, r.type, r.hash, r.xml from invoice_registers r
           where r.account_id = ${accountId} and r.mode = ${mode} and r.n > ${after}
           order by r.n limit ${AT_ONCE}`.execute(db),
       );
-      for (const row of rows) yield { mode, ...row };
+      yield* rows;
       const last = rows.at(-1);
       if (!last || rows.length < AT_ONCE) break;
       after = last.n;
@@ -192,11 +203,56 @@ export function exportOf(database: Database, accountId: number, format: Register
   let registers = 0;
   async function* lines() {
     if (format === 'xml') yield '<?xml version="1.0" encoding="UTF-8"?>\n<registros>';
-    for await (const { xml } of registersOf(database, accountId)) {
+    for await (const { xml } of registersOf((page) => database.transaction(accountId, {}, page), accountId)) {
       registers++;
       yield format === 'xml' ? xml : JSON.stringify({ registro: xml });
     }
     if (format === 'xml') yield '</registros>';
   }
   return { lines: lines(), count: () => registers };
+}
+
+/** The invoices whose registers are not as they were made, and whether a chain has lost its end. */
+export async function brokenRegisters(
+  db: Db,
+  accountId: number,
+): Promise<{ registers: number; broken: ReadonlySet<number>; endIsLost: boolean }> {
+  const { rows: chains } = await sql<{ mode: RegisterMode; n: number }>`
+    select c.mode, c.n from register_chains c where c.account_id = ${accountId}`.execute(db);
+  const lengths = new Map(chains.map(({ mode, n }) => [mode, n]));
+  const broken = new Set<number>();
+  const invoices: number[] = [];
+  async function* records(): AsyncGenerator<Read> {
+    for await (const { mode, n, invoice_id, hash, xml } of registersOf((page) => page(db), accountId)) {
+      invoices.push(invoice_id);
+      const found = readRegister(xml);
+      if (found instanceof XmlError || found.textOf('Huella') !== hash) broken.add(invoice_id);
+      if (lengths.get(mode) === n) lengths.delete(mode);
+      yield found;
+    }
+  }
+  const { registros, fallos } = await verify(records());
+  for (const { registro } of fallos) broken.add(invoices[registro - 1] ?? 0);
+  for (const id of await otherwiseSaid(db, accountId)) broken.add(id);
+  return { registers: registros, broken, endIsLost: [...lengths.values()].some((n) => n > 0) };
+}
+
+function readRegister(xml: string): Read {
+  try {
+    return readXml(xml);
+  } catch (error) {
+    if (error instanceof XmlError) return error;
+    throw error;
+  }
+}
+
+/** Invoices that were sealed with another number or total than their register has. */
+async function otherwiseSaid(db: Db, accountId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select distinct r.invoice_id as id from invoice_registers r
+    cross join lateral (select ${lastSaying(accountId, 'invoices', sql`r.invoice_id`, 'content')}::jsonb as content) s
+    where r.account_id = ${accountId} and (s.content is null or r.number <> s.content ->> 'numero'
+      or r.type = 'alta' and position('<sf:ImporteTotal>' || (s.content ->> 'total') || '</sf:ImporteTotal>' in r.xml) = 0)
+    order by 1`.execute(db);
+  return rows.map(({ id }) => id);
 }

@@ -1808,6 +1808,13 @@ export interface DocumentsVerifyOutput {
   registros: number;
   /** Documentos sellados sin fallo */
   correctos: number;
+  /** Los de la AEAT, con su exportación; null si no hay */
+  registros_facturacion: {
+    registros: number;
+    /** Dirección válida 10 minutos, como la otra */
+    ndjson: string;
+    xml: string;
+  } | null;
   /** Los 100 primeros */
   fallos: Array<{
     tipo: 'albaran' | 'factura' | 'presupuesto';

@@ -230,3 +230,38 @@ test('[DOC-02] obtenerRegistroFactura: 401, 400, 404 of another company', async 
   expect((await acme.alias('obtenerRegistroFactura', {})).status).toBe(400);
   expect((await acme.alias('obtenerRegistroFactura', { facturaId: id })).body.data.registros).toHaveLength(1);
 });
+
+test('[DOC-01] [DOC-02] a register that was changed by SQL is named, and so is a chain without its end', async () => {
+  const change = async (statement: string) => {
+    const acme = await newCompany();
+    const ids = [await invoice(acme), await invoice(acme)];
+    const number = async (id = '') => (await acme.get(`/invoices/${id}`)).body.data.numero;
+    const numbers = [await number(ids[0]), await number(ids[1])];
+    const found = async () => (await acme.get('/documents/verify', { tipo: 'factura' })).body.data;
+    const before = await found();
+    expect([before.correctos, before.fallos, before.registros_facturacion.registros]).toEqual([2, [], 2]);
+    for (const format of ['ndjson', 'xml']) {
+      const response = await fetch(before.registros_facturacion[format]);
+      const text = await response.text();
+      expect(await verify(recordsOf(Readable.from([text])))).toMatchObject({ registros: 2, correctos: 2 });
+    }
+    const { pool } = server.service.database;
+    await pool.query(`begin; select set_config('app.account_id', '${acme.id}', true); ${statement}; commit`);
+    const { fallos } = await found();
+    return fallos.map(({ numero, motivo }: { numero: string; motivo: string }) => [
+      numero === '' ? '' : numbers.indexOf(numero),
+      motivo,
+    ]);
+  };
+  const notAsMade = 'su registro de facturación no es el que se hizo';
+  const first = `where n = 1 and account_id = current_setting('app.account_id')::bigint`;
+  const last = first.replace('1', '2');
+  expect(await change(`update invoice_registers set xml = replace(xml, '121.00', '12.00') ${first}`)).toEqual([
+    [0, notAsMade],
+  ]);
+  expect(await change(`update invoice_registers set hash = repeat('A', 64) ${last}`)).toEqual([[1, notAsMade]]);
+  expect(await change(`update invoice_registers set number = 'otro' ${last}`)).toEqual([[1, notAsMade]]);
+  expect(await change(`delete from invoice_registers ${last}`)).toEqual([
+    ['', 'la cadena de registros de facturación no llega a su último'],
+  ]);
+});

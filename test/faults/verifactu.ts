@@ -1,9 +1,10 @@
 // `npm run prove:verifactu`: registers of invoices are what the tax agency publishes: its schemas, its rules, its hashes.
 //
-//   npm run prove:verifactu -- --schemas ~/tikeV1.0                    the folder of the published schemas; 2,000 invoices, random seed
-//   npm run prove:verifactu -- --schemas ~/tikeV1.0 --invoices 200 --seed 7
+//   npm run prove:verifactu -- --schemas ~/tikeV1.0      the folder of the published schemas; 10,000 invoices, 20 kills, random seed
+//   npm run prove:verifactu -- --schemas ~/tikeV1.0 --invoices 200 --kills 3 --random 200 --seed 7
 //
-// Official hashes; then random invoices, rectifying ones, corrections and annulments in a chain: each register valid against
+// Invoices, rectifications and annulments by eight writers, while the service is killed and the agency loses answers: every register in one
+// chain, valid, its hash by a second implementation, and taken by the agency once, in order. Official hashes; then random invoices, rectifying ones, corrections and annulments in a chain: each register valid against
 // SuministroInformacion.xsd, by the rules beyond it, and by a second implementation of the hash that reads the XML alone; each envelope of
 // a thousand against SuministroLR.xsd. Registers that are broken on purpose have to be found. Exit 1 otherwise.
 import { randomInt } from 'node:crypto';
@@ -18,6 +19,7 @@ import { altas, anulaciones, vectorXml } from '../documents/verifactu-vectors.ts
 import { elementsIn, secondHash } from '../helpers/second-hash.ts';
 import { table } from './stand.ts';
 import { runProof } from './supervisor.ts';
+import { issuedRegisters } from './verifactu/issued.ts';
 import { wrongIn, wrongInChain } from './verifactu/registers.ts';
 import { missing, schemasOf } from './verifactu/schemas.ts';
 
@@ -26,7 +28,9 @@ const SHOWN = 20;
 const { values: options } = parseArgs({
   options: {
     schemas: { type: 'string' },
-    invoices: { type: 'string', default: '2000' },
+    invoices: { type: 'string', default: '10000' },
+    kills: { type: 'string', default: '20' },
+    random: { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(randomInt(1_000_000)) },
   },
 });
@@ -55,7 +59,7 @@ async function vectors(): Promise<Found> {
 
 /** Random invoices with their registers, made and checked without the service. */
 async function randomRegisters({ register, message }: Schemas): Promise<Found> {
-  const contents = fc.sample(arbitraryInvoice, { numRuns: Number(options.invoices), seed: Number(options.seed) });
+  const contents = fc.sample(arbitraryInvoice, { numRuns: Number(options.random), seed: Number(options.seed) });
   // The agency takes one issuer at a time.
   const issuer = contents[0]?.emisor;
   const records = [...chain(contents.map((content) => ({ ...content, emisor: issuer ?? content.emisor })))];
@@ -80,7 +84,7 @@ async function randomRegisters({ register, message }: Schemas): Promise<Found> {
     records.filter((record) => kinds.includes(record.tipo === 'alta' ? record.tipoFactura : record.tipo)).length;
   return {
     summary: [
-      ['invoices', contents.length],
+      ['random invoices', contents.length],
       ['registers in the chain', records.length],
       ['of full invoices', of('F1')],
       ['of simplified ones', of('F2')],
@@ -121,7 +125,8 @@ async function main(): Promise<boolean> {
   }
   const started = performance.now();
   const schemas = schemasOf(options.schemas);
-  const parts = [await vectors(), await randomRegisters(schemas)];
+  const issuing = { seed: Number(options.seed), invoices: Number(options.invoices), kills: Number(options.kills) };
+  const parts = [await vectors(), await randomRegisters(schemas), await issuedRegisters(issuing, schemas)];
   const violations = parts.flatMap((part) => part.violations);
   const summary = [
     [`seed ${options.seed}`, ''],

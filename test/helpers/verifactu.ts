@@ -21,7 +21,7 @@ export const verifactu: VerifactuSettings = {
 export const registrable = { razon_social: 'Cuadra Obras, S.L.', cif: 'B12345674', pais: 'España' };
 
 export async function switchOn(
-  { database, clock }: Service,
+  { database, clock }: Pick<Service, 'database' | 'clock'>,
   accountId: number,
   mode: RegisterMode | null = 'produccion',
 ) {

@@ -226,6 +226,7 @@ export async function execute<Input, Made, Result extends Outcome>(
     const author = { actor: principal.actor, door: ctx.door, requestId };
     const changes = new Changes();
     const sealings: Sealing[] = [];
+    const written: Promise<unknown>[] = [];
     const headers: Record<string, string> = {};
     const result = await handle({
       input,
@@ -247,7 +248,10 @@ export async function execute<Input, Made, Result extends Outcome>(
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
       offerFile: (file) => ctx.onFile?.(file),
       newId: (kind) => service.newIds.next(kind, db),
-      beforeCommit,
+      beforeCommit: (statement) => {
+        written.push(statement);
+        beforeCommit(statement);
+      },
       journal: (action, kind, ids) => changes.add(action, kind, ids),
       journalAll: (more) => changes.addAll(more),
       journalIfThere: (kind, id) => changes.addIfThere(kind, id),
@@ -267,7 +271,9 @@ export async function execute<Input, Made, Result extends Outcome>(
       const origin = { ...author, operation: alias, now };
       if (sealings.length > 0) {
         beforeCommit(sealDocuments(db, { accountId, origin }, sealings));
-        for (const written of await registerInvoices(db, accountId, service, sealings)) beforeCommit(written);
+        // What is wrong with what was written comes before what then can't be registered.
+        const [registers] = await Promise.all([registerInvoices(db, accountId, service, sealings), ...written]);
+        for (const statement of registers) beforeCommit(statement);
       }
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));

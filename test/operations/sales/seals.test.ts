@@ -187,7 +187,13 @@ test('[DOC-01] what was changed behind the service’s back is named', async () 
   const notes: string[] = [];
   for (let each = 0; each < 8; each++) notes.push((await acme.post('/delivery-notes', sale)).body.data);
   const verify = async (query: Record<string, unknown> = {}) => (await acme.get('/documents/verify', query)).body.data;
-  expect(await verify()).toEqual({ documentos: 8, registros: 8, correctos: 8, fallos: [] });
+  expect(await verify()).toEqual({
+    documentos: 8,
+    registros: 8,
+    correctos: 8,
+    registros_facturacion: null,
+    fallos: [],
+  });
   expect(await verify({ fecha_inicio: '2026-03-11', fecha_fin: '2026-03-12' })).toMatchObject({ documentos: 0 });
   const change = async (statement: string, ...more: unknown[]) =>
     expect((await server.service.database.pool.query(statement, [acme.id, ...more])).rowCount).toBe(1);
@@ -208,7 +214,13 @@ test('[DOC-01] what was changed behind the service’s back is named', async () 
     ['A2026-0002', 'su anulación no es la que se selló'],
     ['', 'la cadena no llega a su último sello'],
   ]);
-  expect(await verify({ tipo: 'factura' })).toEqual({ documentos: 0, registros: 0, correctos: 0, fallos: [] });
+  expect(await verify({ tipo: 'factura' })).toEqual({
+    documentos: 0,
+    registros: 0,
+    correctos: 0,
+    registros_facturacion: null,
+    fallos: [],
+  });
 });
 
 test('[DOC-01] what an import brings is sealed as imported, again only where it says something else', async () => {

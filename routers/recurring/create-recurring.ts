@@ -21,7 +21,7 @@ export const createRecurring = operation({
   scope: 'svc.write',
   relevant: clientByIdAlone,
   input: {
-    cliente: billingClient.describe('Cliente de facturación'),
+    cliente: billingClient.describe('De facturación'),
     pedido: z.object({
       obra: text(500).min(1).describe('Descripción de la recurrencia'),
       ...z.object(scheduleFields).partial().shape,

@@ -51,6 +51,7 @@ import {
   PurchaseInvoiceDueDate,
   PurchaseInvoiceLine,
 } from './purchases.ts';
+import { InvoiceRegister, RegisterAnswer, RegisterChain, RegisterQueue } from './registers.ts';
 import {
   Attachment,
   DeliveryNote,
@@ -83,6 +84,10 @@ export const entities = [
   JournalEntry,
   SealChain,
   Seal,
+  RegisterChain,
+  InvoiceRegister,
+  RegisterAnswer,
+  RegisterQueue,
   AssistantCall,
   CallCount,
   ScheduledRun,

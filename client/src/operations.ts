@@ -1247,6 +1247,7 @@ export interface SalesReportGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Desglose */
   agrupar?: 'mes' | 'cliente' | 'familia' | 'articulo';
 }
 
@@ -1829,6 +1830,13 @@ export interface DocumentsVerifyOutput {
   registros: number;
   /** Documentos sellados sin fallo */
   correctos: number;
+  /** Los de la AEAT, con su exportación; null si no hay */
+  registros_facturacion: {
+    registros: number;
+    /** Dirección válida 10 minutos, como la otra */
+    ndjson: string;
+    xml: string;
+  } | null;
   /** Los 100 primeros */
   fallos: Array<{
     tipo: 'albaran' | 'factura' | 'presupuesto';
@@ -1864,6 +1872,34 @@ export interface DocumentsHistoryOutput {
     } | null;
     /** SHA-256 del sello, encadenado con el anterior */
     huella: string;
+  }>;
+}
+
+/** Input of `documents.register`. */
+export interface DocumentsRegisterInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `documents.register`. */
+export interface DocumentsRegisterOutput {
+  registros: Array<{
+    tipo: 'alta' | 'anulacion';
+    momento: string;
+    huella: string;
+    /** null en el primero de la cadena */
+    huella_anterior: string | null;
+    /** Dirección del QR; null en una anulación */
+    qr: string | null;
+    estado: 'no_enviado' | 'pendiente' | 'aceptado' | 'aceptado_con_errores' | 'rechazado';
+    errores: Array<{
+      codigo: number;
+      descripcion: string;
+    }>;
+    /** Código de la AEAT */
+    csv: string | null;
+    /** Dirección válida 10 minutos */
+    xml: string;
   }>;
 }
 
@@ -1980,7 +2016,7 @@ export interface RecurringsCreateInput {
     email?: string;
   };
   pedido: {
-    /** Descripción de la recurrencia */
+    /** Descripción */
     obra: string;
     periodicidad?: 'semanal' | 'quincenal' | 'mensual' | 'bimensual' | 'trimestral' | 'semestral' | 'anual';
     /** Primer ciclo */
@@ -1991,9 +2027,8 @@ export interface RecurringsCreateInput {
     /** Día del mes al que volver */
     dia_ancla?: '' | number;
   };
-  /** Líneas de un ciclo */
+  /** De un ciclo */
   detalles: Array<{
-    /** Unidades */
     cantidad: number;
     /** Sin importe_unitario, iva o descripcion toma los suyos */
     articulo_fk?: string | number;
@@ -2685,6 +2720,7 @@ export interface PurchasesReportGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
+  /** Desglose */
   agrupar?: 'mes' | 'proveedor' | 'subtipo';
 }
 
@@ -3871,6 +3907,14 @@ export interface FiscalSettingsGetOutput {
   pais: string;
   email: string;
   iban: string;
+  verifactu: {
+    activo: boolean;
+    modo: 'pruebas' | 'produccion' | null;
+    /** Registros sin enviar o sin respuesta */
+    pendientes: number;
+  };
+  /** La del productor del sistema */
+  declaracion_responsable: string | null;
 }
 
 /** Input of `audit.list`. */
@@ -4491,6 +4535,12 @@ export interface AlbaranClient {
      * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
      */
     history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
+    /**
+     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
+     */
+    register: Read<DocumentsRegisterInput, DocumentsRegisterOutput>;
   };
   recurrings: {
     /**
@@ -4917,7 +4967,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write', annul: 'write' },
-  documents: { verify: 'read', history: 'read' },
+  documents: { verify: 'read', history: 'read', register: 'read' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

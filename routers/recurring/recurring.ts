@@ -91,9 +91,7 @@ export async function readRecurring(db: Db, accountId: number, recurrenteId: num
 /** A line of a renewal, as a caller sends it. */
 export const recurringLine = z
   .object({
-    cantidad: decimalInput()
-      .refine((value) => value !== 0, 'no puede ser 0')
-      .describe('Unidades'),
+    cantidad: decimalInput().refine((value) => value !== 0, 'no puede ser 0'),
     articulo_fk: id('product').optional().describe('Sin importe_unitario, iva o descripcion toma los suyos'),
     descripcion: text(2000).optional().describe('Obligatoria sin artículo'),
     importe_unitario: decimalInput().optional().describe('Sin IVA'),

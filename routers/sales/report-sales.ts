@@ -56,7 +56,7 @@ export const reportSales = operation({
   scope: 'svc.read',
   report: true,
   plan: 'custom',
-  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional() },
+  input: { ...requiredDates(), agrupar: z.enum(GROUPINGS).optional().describe('Desglose') },
   output: report.schema.partial({ agrupacion: true }),
   async handler({ input, db, accountId }) {
     const { fecha_inicio: from, fecha_fin: to, agrupar } = input;

@@ -60,7 +60,7 @@ interface ChildrenOptions<F extends Fields> {
   optional?: boolean;
   /** Each needs a ref, or an id, by which other records name it. */
   named?: boolean;
-  check?: (record: RecordOf<F>, wrong: Wrong) => void;
+  check?: (record: RecordOf<F> & Row, wrong: Wrong) => void;
   checkAll?: (records: readonly (RecordOf<F> & InnerRecord)[], name: string, wrong: Wrong) => void;
   whenLeftOut?: Children['whenLeftOut'];
 }

@@ -115,6 +115,8 @@ const number = (decimals: number, limit: number) =>
 
 /** An amount, quantity or percentage: at most 6 decimals, within ±10^12, which a JSON number carries. */
 export const decimalNumber = () => number(6, 1e12);
+/** A percentage, as registers of invoices hold it. */
+export const percentNumber = () => number(2, 100).min(0);
 /** A product of two such numbers: a total, a price times a factor, a quantity in base units. */
 export const productNumber = (limit = 1e30) => number(12, limit);
 
@@ -131,6 +133,10 @@ export const optionalText = (column: string, absent: '' | null = null, schema = 
     (value) => value ?? absent,
     (stored) => stored || null,
   );
+
+/** One of some words. */
+export const optionalWord = <const Words extends readonly string[]>(column: string, words: Words) =>
+  plain(column, optional(z.enum(words)));
 
 /** An e-mail, with the same check as in every other interface. W-11 */
 export const optionalEmail = (column: string, absent: '' | null = null) =>
@@ -161,6 +167,15 @@ export const flag = (column: string, initial: boolean) => plain(column, withDefa
 export const optionalFlag = (column: string) => plain(column, optional(z.boolean()));
 
 export const decimal = (column: string, schema: z.ZodType<number> = decimalNumber()) => plain(column, schema);
+/** The field, left out of the file where it reads as `absent`. */
+export const unless = <T>(absent: T, field: Field<T>): Field<T> => ({
+  ...field,
+  read(row, reading) {
+    const value = field.read(row, reading);
+    return value === absent ? undefined : value;
+  },
+});
+
 /** A product that the service computes, perhaps with more digits than a JSON number carries. */
 export const product = (column: string, limit?: number): Field<number> => ({
   ...plain(column, productNumber(limit)),

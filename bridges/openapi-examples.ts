@@ -232,6 +232,10 @@ export const REQUESTS: Readonly<Record<string, (id: (kind: Kind) => string) => R
     registros: [{ coleccion: 'clientes', ref: 'tienda-1042', nombre_fiscal: 'Talleres Ruiz, S.L.', cif: 'B12345674' }],
   }),
   'recurrings.renew': (id) => ({ recurrenteId: id('recurring'), accion: 'emitir' }),
+  'recurrings.update': (id) => ({
+    recurrenteId: id('recurring'),
+    datos: { periodicidad: 'trimestral', detalles: [{ descripcion: 'Revisión', cantidad: 1, importe_unitario: 485 }] },
+  }),
   'recurrings.create': () => ({
     cliente: CLIENT,
     pedido: { obra: 'Mantenimiento eléctrico anual' },

@@ -1,5 +1,6 @@
 // What a sale document says, as it was sealed when it was issued: what its PDF, its register and its e-invoices are made from. DOC-01
 // Names are those of the wire. Amounts are exact decimals as text, base amounts without VAT; dates are `YYYY-MM-DD`.
+import type { EXEMPTIONS } from '../entities/sales.ts';
 
 /** Who a document is from, or to, as it was when the document was issued; what is not known is ''. W-06 */
 export interface ContentParty {
@@ -30,7 +31,7 @@ export interface ContentLine {
   iva: string;
   /** Percent of the equivalence surcharge; '0' without one. */
   recargo: string;
-  /** Why there is no VAT: E1 to E6 exempt, N1 and N2 not subject, S2 reverse charge. */
+  /** Why there is no VAT. */
   exencion: Exemption | null;
   /** Without VAT, rounded to cents. */
   importe: string;
@@ -39,7 +40,6 @@ export interface ContentLine {
   fecha_fin: string | null;
 }
 
-export const EXEMPTIONS = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6', 'N1', 'N2', 'S2'] as const;
 export type Exemption = (typeof EXEMPTIONS)[number];
 
 /** One combination of VAT, surcharge and exemption among the lines, the highest VAT first. */

@@ -14,10 +14,11 @@ import {
 } from '../platform/canonical-json.ts';
 import type { Db } from '../platform/database.ts';
 import { appendSeals, type Chain, type SealedRow, type Sealing } from '../platform/seals.ts';
+import { BY_RATE, type TaxedLines, vatByRate, vatRates, withheld } from './vat-by-rate.ts';
 
 export const isSealedTable = (table: string): table is SealedTable => SEALED_TABLES.some((one) => one === table);
 
-const OF: Record<SealedTable, { type: string; lines: string; parent: string }> = {
+const OF: Record<SealedTable, { type: string; lines: TaxedLines; parent: string }> = {
   delivery_notes: { type: 'albaran', lines: 'delivery_note_lines', parent: 'delivery_note_id' },
   estimates: { type: 'presupuesto', lines: 'estimate_lines', parent: 'estimate_id' },
   invoices: { type: 'factura', lines: 'invoice_lines', parent: 'invoice_id' },
@@ -56,8 +57,8 @@ const line = jsonObjectOf({
   importe_unitario: jsonDecimal(sql`l.unit_price`),
   descuento: jsonDecimal(sql`l.discount`),
   iva: jsonDecimal(sql`l.vat`),
-  recargo: jsonTextOf(sql`'0'`),
-  exencion: JSON_NULL,
+  recargo: jsonDecimal(sql`l.surcharge`),
+  exencion: jsonTextOf(sql`l.exemption`),
   importe: jsonCents(sql`l.amount`),
   fecha_inicio: jsonTextOf(sql`l.start_date`),
   fecha_fin: jsonTextOf(sql`l.end_date`),
@@ -65,21 +66,18 @@ const line = jsonObjectOf({
 
 const rate = jsonObjectOf({
   iva: jsonDecimal(sql`r.vat`),
-  recargo: jsonTextOf(sql`'0'`),
-  exencion: JSON_NULL,
+  recargo: jsonDecimal(sql`r.surcharge`),
+  exencion: jsonTextOf(sql`r.exemption`),
   base: jsonCents(sql`r.base`),
   cuota: jsonCents(sql`r.fee`),
-  cuota_recargo: jsonTextOf(sql`'0.00'`),
+  cuota_recargo: jsonCents(sql`r.surcharge_fee`),
 });
 
-/** SQL for a row `content` of each document `d` of the table that `which` says, canonical JSON of a `DocumentContent`. */
-export function contentOf(table: SealedTable, accountId: number, which: RawBuilder<unknown>) {
+/** SQL for a row `content` of each document `d` of the table that `documents` says, canonical JSON of a `DocumentContent`. */
+export function contentOf(table: SealedTable, accountId: number, documents: RawBuilder<unknown>) {
   const { type, lines, parent } = OF[table];
   const isInvoice = table === 'invoices';
-  const ofDocument = sql`from ${sql.table(lines)} l where l.account_id = ${accountId} and l.${sql.ref(parent)} = d.id`;
-  const rates = sql`from (select l.vat, sum(l.amount) as base, round(sum(l.amount) * l.vat / 100, 2) as fee ${ofDocument}
-    group by l.vat) r`;
-  const sums = sql`(select coalesce(sum(r.base), 0) as base, coalesce(sum(r.base + r.fee), 0) as total ${rates})`;
+  const which = sql`l.account_id = ${accountId} and l.${sql.ref(parent)} = d.id`;
   const content = jsonObjectOf({
     tipo: jsonTextOf(sql`${sql.lit(type)}`),
     numero: jsonTextOf(sql`d.number`),
@@ -89,17 +87,14 @@ export function contentOf(table: SealedTable, accountId: number, which: RawBuild
     promo_code: jsonTextOf(sql`d.promo_code`),
     emisor: issuer,
     cliente: client,
-    lineas: jsonListOf(line, ofDocument, sql`l.position, l.id`),
-    desglose: jsonListOf(rate, rates, sql`r.vat desc`),
+    lineas: jsonListOf(line, sql`from ${sql.table(lines)} l where ${which}`, sql`l.position, l.id`),
+    desglose: jsonListOf(rate, sql`from ${vatRates(lines, which)} r`, BY_RATE),
     base: jsonCents(sql`t.base`),
     total: jsonCents(sql`t.total`),
     valido_hasta: table === 'estimates' ? jsonTextOf(sql`d.valid_until`) : JSON_NULL,
-    tipo_factura: isInvoice
-      ? jsonTextOf(sql`case when d.rectified_invoice_id is null then case when ${NAMED} then 'F1' else 'F2' end
-          when ${NAMED} then 'R1' else 'R5' end`)
-      : JSON_NULL,
-    retencion: JSON_NULL,
-    a_pagar: isInvoice ? jsonCents(sql`t.total`) : JSON_NULL,
+    tipo_factura: isInvoice ? jsonTextOf(INVOICE_TYPE) : JSON_NULL,
+    retencion: isInvoice ? jsonDecimal(sql`d.withholding`) : JSON_NULL,
+    a_pagar: isInvoice ? jsonCents(sql`t.total - ${withheld(sql`t.base`, sql`d.withholding`)}`) : JSON_NULL,
     vencimientos: isInvoice ? dueDates(accountId) : sql<string>`'[]'`,
     rectifica: isInvoice
       ? jsonIf(
@@ -116,13 +111,17 @@ export function contentOf(table: SealedTable, accountId: number, which: RawBuild
     select d.account_id, d.id, ${content} as content
     from ${sql.table(table)} d
     join accounts a on a.id = ${accountId}
-    cross join lateral ${sums} t
+    cross join lateral ${vatByRate(lines, which)} t
     ${isInvoice ? sql`left join invoices o on o.account_id = ${accountId} and o.id = d.rectified_invoice_id` : sql``}
-    where d.account_id = ${accountId} and ${which}`;
+    where d.account_id = ${accountId} and ${documents}`;
 }
 
 /** Whether the client of a document `d` is known by its tax id. */
 const NAMED = sql`coalesce(d.party ->> 'tax_id', '') <> ''`;
+
+/** What kind of invoice an invoice `d` is. */
+export const INVOICE_TYPE = sql<string>`case when d.rectified_invoice_id is null then case when ${NAMED} then 'F1' else 'F2' end
+  else coalesce(d.rectification_type, case when ${NAMED} then 'R1' else 'R5' end) end`;
 
 const dueDates = (accountId: number) =>
   jsonListOf(

@@ -41,6 +41,19 @@ export const partyOf = (client: string) =>
 /** Null in documents that an earlier version wrote: they show the client as it is. */
 const party = () => p.json<Record<(typeof PARTY_COLUMNS)[number], string>>().nullable();
 
+/** Why a line has no VAT: E1 to E6 exempt, N1 and N2 not subject, S2 reverse charge. DOC-02 */
+export const EXEMPTIONS = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6', 'N1', 'N2', 'S2'] as const;
+
+/** What an invoice is that rectifies another, as the tax agency calls it. DOC-02 */
+export const RECTIFICATION_TYPES = ['R1', 'R2', 'R3', 'R4', 'R5'] as const;
+
+/** A line of what is sold: it may have an equivalence surcharge beside its VAT (percent), or say why it has neither. */
+const saleLine = (table: string) => ({
+  ...line(table),
+  surcharge: decimal().default(0),
+  exemption: p.enum(EXEMPTIONS).columnType('text').nullable(),
+});
+
 export const ESTIMATE_STATES = ['pending', 'accepted', 'rejected'] as const;
 
 export const Estimate = defineEntity({
@@ -74,7 +87,7 @@ export const EstimateLine = defineEntity({
   tableName: 'estimate_lines',
   ...isolated,
   indexes: [uniqueRef('estimate_lines', 'estimate_id'), indexOn('estimate_lines', 'estimate', 'estimate_id, position')],
-  properties: { ...line('estimate_lines'), estimateId: bigint() },
+  properties: { ...saleLine('estimate_lines'), estimateId: bigint() },
 });
 
 export const Attachment = defineEntity({
@@ -140,7 +153,7 @@ export const RecurringLine = defineEntity({
     uniqueRef('recurring_lines', 'recurring_id'),
     indexOn('recurring_lines', 'recurring', 'recurring_id, position'),
   ],
-  properties: { ...line('recurring_lines'), recurringId: bigint() },
+  properties: { ...saleLine('recurring_lines'), recurringId: bigint() },
 });
 
 export const DeliveryNote = defineEntity({
@@ -189,7 +202,7 @@ export const DeliveryNoteLine = defineEntity({
     indexOn('delivery_note_lines', 'reservation', 'product_id, start_date', 'start_date is not null'),
     indexOn('delivery_note_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
-  properties: { ...line('delivery_note_lines'), deliveryNoteId: bigint(), estimateLineId: bigint().nullable() },
+  properties: { ...saleLine('delivery_note_lines'), deliveryNoteId: bigint(), estimateLineId: bigint().nullable() },
 });
 
 export const Invoice = defineEntity({
@@ -218,6 +231,10 @@ export const Invoice = defineEntity({
     /** What it rectifies, and why. */
     rectifiedInvoiceId: bigint().nullable(),
     rectificationReason: p.text().nullable(),
+    /** Null in those of before it was stored: R1, or R5 without a tax id. */
+    rectificationType: p.enum(RECTIFICATION_TYPES).columnType('text').nullable(),
+    /** Percent of income tax that the client keeps back. */
+    withholding: decimal().nullable(),
     ...annulment(),
   },
 });
@@ -236,7 +253,7 @@ export const InvoiceLine = defineEntity({
     indexOn('invoice_lines', 'estimate_line', 'estimate_line_id', 'estimate_line_id is not null'),
   ],
   properties: {
-    ...line('invoice_lines'),
+    ...saleLine('invoice_lines'),
     invoiceId: bigint(),
     fromDeliveryNote: p.boolean().default(false),
     deliveryNoteId: bigint().nullable(),

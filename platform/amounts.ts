@@ -9,6 +9,8 @@ export interface AmountLine {
   factor?: number | undefined;
   discount: number;
   vat: number;
+  /** The equivalence surcharge, on the same base as VAT; default 0. */
+  surcharge?: number | undefined;
 }
 
 /** Limit of a line's amount, in either direction. */
@@ -25,16 +27,21 @@ export function beyondLimits(lines: readonly AmountLine[]): { lines: number[]; s
   const estimates = lines.map(({ quantity, unitPrice, factor = 1, discount }) =>
     Math.abs(quantity * unitPrice * factor * (1 - discount / 100)),
   );
-  const total = lines.reduce((sum, { vat }, index) => sum + (estimates[index] ?? 0) * (1 + Math.abs(vat) / 100), 0);
+  const total = lines.reduce(
+    (sum, { vat, surcharge = 0 }, index) => sum + (estimates[index] ?? 0) * (1 + (Math.abs(vat) + surcharge) / 100),
+    0,
+  );
   if (total < MAX_SUM / 10 && estimates.every((amount) => amount < MAX_LINE / 10)) return { lines: [], sum: false };
 
   const cents = lines.map(lineCents);
-  const rates = new Map<number, bigint>();
-  for (const [index, { vat }] of lines.entries()) rates.set(vat, (rates.get(vat) ?? 0n) + (cents[index] ?? 0n));
+  const rates = Map.groupBy(lines.keys(), (index) => `${lines[index]?.vat} ${lines[index]?.surcharge ?? 0}`);
   let [base, withVat] = [0n, 0n];
-  for (const [vat, ofRate] of rates) {
-    base += ofRate;
-    withVat += ofRate + centsOf(percentOf({ units: ofRate, scale: 2 }, decimalOf(vat)));
+  for (const ofRate of rates.values()) {
+    const sum = ofRate.reduce((amount, index) => amount + (cents[index] ?? 0n), 0n);
+    const { vat = 0, surcharge = 0 } = lines[ofRate[0] ?? 0] ?? {};
+    const fee = (percent: number) => centsOf(percentOf({ units: sum, scale: 2 }, decimalOf(percent)));
+    base += sum;
+    withVat += sum + fee(vat) + fee(surcharge);
   }
   return {
     lines: cents.flatMap((amount, index) => (isBeyond(amount, MAX_LINE) ? [index] : [])),

@@ -97,6 +97,8 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.valido_hasta$/, // an estimate that stays valid
     /\.rgpd\.\w+$/,
     /\.(fichajes|documentos|lineas)\[\]\.(proyectoId|tareaId|articuloId)$/,
+    /\.(lineas|desglose_iva)\[\]\.exencion$/, // a line with VAT
+    /^\.retencion$/, // an invoice of which the client keeps nothing back
     /\.lineas\[\]\.(variacionId|formatoId|cantidad_base_real|descripcion_ampliada|startDate|endDate)$/,
     /^\.proyectoId$/,
     /\.oportunidad\.cliente$/, // an opportunity that is billed to nobody yet

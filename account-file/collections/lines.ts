@@ -1,4 +1,7 @@
 // LINE: the fields that the lines of all documents share.
+import { sql } from 'kysely';
+import { type TaxedLines, vatByRate, withheld } from '../../documents/vat-by-rate.ts';
+import { EXEMPTIONS } from '../../entities/sales.ts';
 import { beyondLimits, LINE_TOO_LARGE, MAX_SUM, SUM_TOO_LARGE } from '../../platform/amounts.ts';
 import { inOrder, millionths } from '../checks.ts';
 import { type Children, children, type InnerRecord } from '../collection.ts';
@@ -15,11 +18,13 @@ import {
   optionalDecimal,
   optionalInnerReference,
   optionalReference,
+  optionalWord,
+  percentNumber,
   product,
   text,
+  unless,
   type Wrong,
 } from '../fields.ts';
-import { rows } from '../statements.ts';
 import { products } from './catalogue.ts';
 import { projects } from './projects.ts';
 
@@ -68,6 +73,12 @@ const LINE = {
   proyecto: project,
 };
 
+/** What lines of what is sold say of their taxes beside `iva`. */
+export const taxes = {
+  recargo: unless(0, decimalOr('surcharge', 0, percentNumber())),
+  exencion: unless(null, optionalWord('exemption', EXEMPTIONS)),
+};
+
 /** Lines of a document, with additional fields; amounts within W-08. */
 export const lines = (table: string, parent: string, more: Fields): Children =>
   children<typeof LINE>(
@@ -75,18 +86,21 @@ export const lines = (table: string, parent: string, more: Fields): Children =>
     parent,
     { ...LINE, ...more },
     {
-      check({ startDate, endDate }, wrong) {
+      check({ startDate, endDate, iva, recargo, exencion }, wrong) {
+        for (const [name, percent] of Object.entries({ iva, recargo }))
+          if (typeof exencion === 'string' && percent !== 0) wrong(name, 'tiene que ser 0 con exencion');
         if ((startDate === null) !== (endDate === null))
           wrong(startDate === null ? 'startDate' : 'endDate', 'falta: van las dos fechas o ninguna');
         else inOrder({ startDate, endDate }, 'startDate', 'endDate', wrong);
       },
       checkAll(list, name, wrong) {
         const beyond = beyondLimits(
-          list.map(({ cantidad, importe_unitario, descuento, iva }) => ({
+          list.map(({ cantidad, importe_unitario, descuento, iva, recargo }) => ({
             quantity: cantidad,
             unitPrice: importe_unitario,
             discount: descuento,
             vat: iva,
+            surcharge: Number(recargo ?? 0),
           })),
         );
         for (const index of beyond.lines) wrong(`${name}[${index}].importe_unitario`, LINE_TOO_LARGE);
@@ -96,10 +110,15 @@ export const lines = (table: string, parent: string, more: Fields): Children =>
   );
 
 /**
- * Due dates of an invoice; `settled` is the field with the paid amount. Default: one, on the invoice's date, for the total with
- * VAT (the sum over its rates of base + round(base x rate / 100, 2)).
+ * Due dates of an invoice; `settled` is the field with the paid amount. Default: one, on the invoice's date, for what is to be paid: the
+ * total with VAT, without what the client keeps back.
  */
-export const dueDates = (table: string, parent: string, lineTable: string, settled: 'cobrado' | 'pagado'): Children =>
+export const dueDates = (
+  table: string,
+  parent: string,
+  lineTable: TaxedLines,
+  settled: 'cobrado' | 'pagado',
+): Children =>
   children(
     table,
     parent,
@@ -107,15 +126,14 @@ export const dueDates = (table: string, parent: string, lineTable: string, settl
     {
       optional: true,
       async whenLeftOut(db, accountId, invoices) {
-        const totals = await rows<{ id: number; total: string }>(
-          db,
-          `select ${parent} as id, sum(base + round(base * vat / 100, 2))::text as total
-           from (select ${parent}, vat, sum(amount) as base from ${lineTable}
-                 where account_id = $1 and ${parent} = any($2) group by ${parent}, vat) rates
-           group by ${parent}`,
-          [accountId, invoices.map(({ id }) => id)],
-        );
-        const byInvoice = new Map(totals.map(({ id, total }) => [id, total]));
+        const ids = invoices.map(({ id }) => id);
+        const withholdings = invoices.map(({ withholding = null }) => withholding);
+        const which = sql`l.account_id = ${accountId} and l.${sql.ref(parent)} = i.id`;
+        const { rows } = await sql<{ id: number; payable: string }>`
+          select i.id, (a.total - ${withheld(sql`a.base`, sql`i.withholding`)})::text as payable
+          from unnest(${ids}::bigint[], ${withholdings}::numeric[]) as i (id, withholding)
+          cross join lateral ${vatByRate(lineTable, which)} a`.execute(db);
+        const byInvoice = new Map(rows.map(({ id, payable }) => [id, payable]));
         return new Map(
           invoices.map(({ id, date, paid = 0 }) => [
             Number(id),

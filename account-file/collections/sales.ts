@@ -1,6 +1,6 @@
 // Estimates with attachments, recurring services, delivery notes and invoices.
 import { z } from 'zod';
-import { type PARTY_COLUMNS, partyOf } from '../../entities/sales.ts';
+import { type PARTY_COLUMNS, partyOf, RECTIFICATION_TYPES } from '../../entities/sales.ts';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
 import {
@@ -15,19 +15,23 @@ import {
   keptDates,
   optional,
   optionalDate,
+  optionalDecimal,
   optionalInnerReference,
   optionalReference,
   optionalText,
   optionalWhole,
   optionalWholes,
+  optionalWord,
+  percentNumber,
   type Row,
   reference,
   refText,
   requiredText,
   text,
+  unless,
   wholeNumber,
 } from '../fields.ts';
-import { annulment, annulmentSaysWhy, dueDates, lines } from './lines.ts';
+import { annulment, annulmentSaysWhy, dueDates, lines, taxes } from './lines.ts';
 import { clients } from './parties.ts';
 import { projects } from './projects.ts';
 
@@ -87,7 +91,7 @@ export const estimates = collection(
     valido_hasta: optionalDate('valid_until'),
   },
   {
-    children: { lineas: lines('estimate_lines', 'estimate_id', {}) },
+    children: { lineas: lines('estimate_lines', 'estimate_id', taxes) },
   },
 );
 
@@ -175,7 +179,7 @@ export const recurrings = collection(
     ciclos_saltados: keptDates('skipped_cycles'),
   },
   {
-    children: { lineas: lines('recurring_lines', 'recurring_id', {}) },
+    children: { lineas: lines('recurring_lines', 'recurring_id', taxes) },
     entered: 'entered_on',
     check(record, wrong) {
       inOrder(record, 'fecha_inicio', 'fecha_caducidad', wrong);
@@ -205,7 +209,7 @@ export const deliveryNotes = collection(
     ...annulment,
   },
   {
-    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', converted) },
+    children: { lineas: lines('delivery_note_lines', 'delivery_note_id', { ...taxes, ...converted }) },
     check(record, wrong) {
       const { recurrente, ciclo_recurrente } = record;
       if (ciclo_recurrente !== null && recurrente === null) wrong('ciclo_recurrente', 'necesita recurrente');
@@ -229,14 +233,22 @@ export const invoices = collection(
     ...annulment,
     rectifica: optionalReference({ name: 'facturas', table: 'invoices', children: {} }, 'rectified_invoice_id'),
     motivo_rectificacion: optionalText('rectification_reason'),
+    tipo_rectificativa: unless(null, optionalWord('rectification_type', RECTIFICATION_TYPES)),
+    retencion: unless(null, {
+      ...optionalDecimal('withholding'),
+      schema: optional(percentNumber()).transform((percent) => percent || null),
+    }),
   },
   {
     check(record, wrong) {
       annulmentSaysWhy(record, wrong);
+      if (record.tipo_rectificativa !== null && record.rectifica === null)
+        wrong('tipo_rectificativa', 'necesita rectifica');
       if (record.rectifica === record.ref) wrong('rectifica', 'es ella misma');
     },
     children: {
       lineas: lines('invoice_lines', 'invoice_id', {
+        ...taxes,
         proviene_albaranes: flag('from_delivery_note', false),
         albaran: optionalReference(deliveryNotes, 'delivery_note_id'),
         ...converted,

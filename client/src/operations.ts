@@ -1002,9 +1002,9 @@ export interface EstimatesListInput {
   fecha_fin?: string;
   /** Solo los de este cliente */
   clienteId?: string | number;
-  /** Número exacto */
+  /** Exacto */
   numero?: string;
-  /** Texto en el número, el concepto o los datos del cliente */
+  /** En número, concepto o datos del cliente */
   busqueda?: string;
   /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
   modificado_desde?: string;
@@ -1091,6 +1091,8 @@ export interface EstimatesGetOutput {
     startDate: string | null;
     endDate: string | null;
     proyectoId: string | null;
+    recargo: number;
+    exencion: string | null;
   }>;
 }
 
@@ -1111,13 +1113,13 @@ export interface EstimatesDownloadOutput {
 
 /** Input of `estimates.create`. */
 export interface EstimatesCreateInput {
-  /** Cliente de facturación */
+  /** De facturación */
   cliente: {
-    /** Cliente existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el cliente */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
-    /** Busca el cliente y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     direccion?: string;
     cp?: string;
@@ -1131,16 +1133,15 @@ export interface EstimatesCreateInput {
     obra: string;
     /** Observaciones; admite HTML */
     detalles_operacion?: string;
-    /** Código promocional; no cambia precios */
+    /** No cambia precios */
     promo_code?: string;
-    /** Proyecto de las líneas que no tengan otro */
+    /** De las líneas que no tengan otro */
     proyectoId?: string | number;
     /** Si falta, hoy; no antes del último número de la serie */
     fecha?: string;
   };
-  /** Líneas */
   detalles: Array<{
-    /** Negativa en una devolución */
+    /** Negativa si se devuelve */
     cantidad: number;
     /** Obligatoria sin artículo */
     descripcion?: string;
@@ -1148,14 +1149,14 @@ export interface EstimatesCreateInput {
     importe_unitario?: number;
     /** Si falta, el del artículo o 21 */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
     articulo_fk?: string | number;
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
     /** De products.listFormats */
     formatoId?: string | number;
-    /** En unidad base, si el peso es variable */
+    /** Si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
@@ -1163,6 +1164,9 @@ export interface EstimatesCreateInput {
     startDate?: string;
     /** Hasta, incluido */
     endDate?: string;
+    /** De equivalencia, % */
+    recargo?: number;
+    exencion?: 'E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6' | 'N1' | 'N2' | 'S2';
   }>;
   /** Último día en que vale */
   valido_hasta?: string;
@@ -1190,13 +1194,12 @@ export interface EstimatesConvertInput {
   /** El presupuesto */
   presupuestoId: string | number;
   destino: 'albaran' | 'factura';
-  /** Si faltan, todo lo que quede */
   lineas?: Array<{
     /** De estimates.get */
     lineaId: string | number;
     cantidad: number;
   }>;
-  /** De una factura; suman el total con IVA */
+  /** De una factura; suman el total */
   vencimientos?: Array<{
     fecha: string;
     importe: number;
@@ -1296,13 +1299,13 @@ export interface DeliveryNotesListInput {
   fecha_fin?: string;
   /** Solo los de este cliente */
   clienteId?: string | number;
-  /** Solo los de este proyecto o con líneas suyas */
+  /** De este proyecto o con líneas suyas */
   proyectoId?: string | number;
   /** false: solo por facturar */
   facturado?: boolean;
-  /** Número exacto */
+  /** Exacto */
   numero?: string;
-  /** Texto en el número, el concepto o los datos del cliente */
+  /** En número, concepto o datos del cliente */
   busqueda?: string;
   /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
   modificado_desde?: string;
@@ -1390,6 +1393,8 @@ export interface DeliveryNotesGetOutput {
     startDate: string | null;
     endDate: string | null;
     proyectoId: string | null;
+    recargo: number;
+    exencion: string | null;
   }>;
 }
 
@@ -1410,13 +1415,13 @@ export interface DeliveryNotesDownloadOutput {
 
 /** Input of `deliveryNotes.create`. */
 export interface DeliveryNotesCreateInput {
-  /** Cliente de facturación */
+  /** De facturación */
   cliente: {
-    /** Cliente existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el cliente */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
-    /** Busca el cliente y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     direccion?: string;
     cp?: string;
@@ -1430,16 +1435,15 @@ export interface DeliveryNotesCreateInput {
     obra: string;
     /** Observaciones; admite HTML */
     detalles_operacion?: string;
-    /** Código promocional; no cambia precios */
+    /** No cambia precios */
     promo_code?: string;
-    /** Proyecto de las líneas que no tengan otro */
+    /** De las líneas que no tengan otro */
     proyectoId?: string | number;
     /** Si falta, hoy; no antes del último número de la serie */
     fecha?: string;
   };
-  /** Líneas */
   detalles: Array<{
-    /** Negativa en una devolución */
+    /** Negativa si se devuelve */
     cantidad: number;
     /** Obligatoria sin artículo */
     descripcion?: string;
@@ -1447,14 +1451,14 @@ export interface DeliveryNotesCreateInput {
     importe_unitario?: number;
     /** Si falta, el del artículo o 21 */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
     articulo_fk?: string | number;
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
     /** De products.listFormats */
     formatoId?: string | number;
-    /** En unidad base, si el peso es variable */
+    /** Si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
@@ -1462,6 +1466,9 @@ export interface DeliveryNotesCreateInput {
     startDate?: string;
     /** Hasta, incluido */
     endDate?: string;
+    /** De equivalencia, % */
+    recargo?: number;
+    exencion?: 'E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6' | 'N1' | 'N2' | 'S2';
   }>;
 }
 
@@ -1491,13 +1498,13 @@ export interface InvoicesListInput {
   fecha_fin?: string;
   /** Solo las de este cliente */
   clienteId?: string | number;
-  /** Solo las de este proyecto o con líneas suyas */
+  /** De este proyecto o con líneas suyas */
   proyectoId?: string | number;
   /** false: solo pendientes */
   pagada?: boolean;
-  /** Número exacto */
+  /** Exacto */
   numero?: string;
-  /** Texto en el número, el concepto o los datos del cliente */
+  /** En número, concepto o datos del cliente */
   busqueda?: string;
   /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
   modificado_desde?: string;
@@ -1564,6 +1571,7 @@ export interface InvoicesGetInput {
 export interface InvoicesGetOutput {
   tipo: 'factura';
   facturaId: string;
+  tipo_factura: string;
   numero: string;
   fecha: string;
   concepto: string;
@@ -1578,10 +1586,15 @@ export interface InvoicesGetOutput {
   promo_code: string;
   proyectoId: string | null;
   total_con_iva: number;
+  retencion: number | null;
+  a_pagar: number;
   desglose_iva: Array<{
     iva: number;
+    recargo: number;
+    exencion: string | null;
     base: number;
     cuota: number;
+    cuota_recargo: number;
   }>;
   saldo: number;
   pagada: boolean;
@@ -1626,6 +1639,8 @@ export interface InvoicesGetOutput {
     startDate: string | null;
     endDate: string | null;
     proyectoId: string | null;
+    recargo: number;
+    exencion: string | null;
     proviene_albaranes: 0 | 1;
   }>;
 }
@@ -1677,13 +1692,13 @@ export interface InvoicesUblOutput {
 
 /** Input of `invoices.create`. */
 export interface InvoicesCreateInput {
-  /** Cliente de facturación; si falta, el de los albaranes */
+  /** De facturación; si falta, el de los albaranes */
   cliente?: {
-    /** Cliente existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el cliente */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
-    /** Busca el cliente y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     direccion?: string;
     cp?: string;
@@ -1698,16 +1713,16 @@ export interface InvoicesCreateInput {
     obra?: string;
     /** Observaciones; admite HTML */
     detalles_operacion?: string;
-    /** Código promocional; no cambia precios */
+    /** No cambia precios */
     promo_code?: string;
-    /** Proyecto de las líneas que no tengan otro */
+    /** De las líneas que no tengan otro */
     proyectoId?: string | number;
     /** Si falta, hoy; no antes del último número de la serie */
     fecha?: string;
   };
-  /** Líneas, o bien albaranes */
+  /** O bien albaranes */
   detalles?: Array<{
-    /** Negativa en una devolución */
+    /** Negativa si se devuelve */
     cantidad: number;
     /** Obligatoria sin artículo */
     descripcion?: string;
@@ -1715,14 +1730,14 @@ export interface InvoicesCreateInput {
     importe_unitario?: number;
     /** Si falta, el del artículo o 21 */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
     articulo_fk?: string | number;
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
     /** De products.listFormats */
     formatoId?: string | number;
-    /** En unidad base, si el peso es variable */
+    /** Si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
@@ -1730,14 +1745,19 @@ export interface InvoicesCreateInput {
     startDate?: string;
     /** Hasta, incluido */
     endDate?: string;
+    /** De equivalencia, % */
+    recargo?: number;
+    exencion?: 'E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6' | 'N1' | 'N2' | 'S2';
   }>;
-  /** Albaranes, o bien detalles */
+  /** O bien detalles */
   albaranes?: Array<string | number>;
-  /** Suman el total con IVA; si faltan, uno, a la fecha de la factura */
+  /** Suman lo que se paga; si faltan, uno, a la fecha de la factura */
   vencimientos?: Array<{
     fecha: string;
     importe: number;
   }>;
+  /** IRPF, % de la base */
+  retencion?: number;
 }
 
 /** Output of `invoices.create`. */
@@ -1749,9 +1769,11 @@ export interface InvoicesRectifyInput {
   facturaId: string | number;
   /** Por qué */
   motivo: string;
+  /** Si falta, R1; R5 si es simplificada */
+  tipo?: 'R1' | 'R2' | 'R3' | 'R4' | 'R5';
   /** Si faltan, todo lo que queda */
   lineas?: Array<{
-    /** Línea, de invoices.get */
+    /** De invoices.get */
     lineaId: string | number;
     /** Con el signo de la línea; como mucho lo que queda */
     cantidad: number;
@@ -1883,7 +1905,7 @@ export interface DocumentsRegisterOutput {
 
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
-  /** Texto en la descripción o en el cliente */
+  /** En descripción o cliente */
   busqueda?: string;
   /** Solo los de este cliente */
   clienteId?: string | number;
@@ -1968,6 +1990,8 @@ export interface RecurringsGetOutput {
       startDate: string | null;
       endDate: string | null;
       proyectoId: string | null;
+      recargo: number;
+      exencion: string | null;
     }>;
     proxima_renovacion: string | null;
     pendientes: number;
@@ -1976,13 +2000,13 @@ export interface RecurringsGetOutput {
 
 /** Input of `recurrings.create`. */
 export interface RecurringsCreateInput {
-  /** Cliente de facturación */
+  /** De facturación */
   cliente: {
-    /** Cliente existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el cliente */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
-    /** Busca el cliente y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     direccion?: string;
     cp?: string;
@@ -1992,7 +2016,7 @@ export interface RecurringsCreateInput {
     email?: string;
   };
   pedido: {
-    /** Descripción de la recurrencia */
+    /** Descripción */
     obra: string;
     periodicidad?: 'semanal' | 'quincenal' | 'mensual' | 'bimensual' | 'trimestral' | 'semestral' | 'anual';
     /** Primer ciclo */
@@ -2003,20 +2027,22 @@ export interface RecurringsCreateInput {
     /** Día del mes al que volver */
     dia_ancla?: '' | number;
   };
-  /** Líneas de un ciclo */
+  /** De un ciclo */
   detalles: Array<{
-    /** Unidades */
     cantidad: number;
-    /** Artículo; sin importe_unitario, iva o descripcion toma los suyos */
+    /** Sin importe_unitario, iva o descripcion toma los suyos */
     articulo_fk?: string | number;
-    /** Obligatoria si no hay artículo */
+    /** Obligatoria sin artículo */
     descripcion?: string;
     /** Sin IVA */
     importe_unitario?: number;
-    /** Porcentaje */
+    /** % */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
+    /** De equivalencia, % */
+    recargo?: number;
+    exencion?: 'E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6' | 'N1' | 'N2' | 'S2';
   }>;
 }
 
@@ -2038,7 +2064,7 @@ export interface RecurringsUpdateInput {
     /** Día del mes al que volver */
     dia_ancla?: '' | number;
     detalles?: Array<{
-      /** Negativa en una devolución */
+      /** Negativa si se devuelve */
       cantidad: number;
       /** Obligatoria sin artículo */
       descripcion?: string;
@@ -2046,17 +2072,20 @@ export interface RecurringsUpdateInput {
       importe_unitario?: number;
       /** Si falta, el del artículo o 21 */
       iva?: number;
-      /** Porcentaje */
+      /** % */
       descuento?: number;
       articulo_fk?: string | number;
       variacion_articulo_fk?: string | number;
       descripcion_ampliada?: string;
       /** De products.listFormats */
       formatoId?: string | number;
-      /** En unidad base, si el peso es variable */
+      /** Si el peso es variable */
       cantidad_base_real?: number;
       /** Si no es el del pedido */
       proyectoId?: string | number;
+      /** De equivalencia, % */
+      recargo?: number;
+      exencion?: 'E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6' | 'N1' | 'N2' | 'S2';
     }>;
   };
 }
@@ -2094,6 +2123,8 @@ export interface RecurringsUpdateOutput {
       startDate: string | null;
       endDate: string | null;
       proyectoId: string | null;
+      recargo: number;
+      exencion: string | null;
     }>;
     proxima_renovacion: string | null;
     pendientes: number;
@@ -2327,11 +2358,11 @@ export interface PurchaseInvoicesListInput {
   pagada?: boolean;
   /** Código de clasificación fiscal */
   subtipo?: string;
-  /** Solo las de este proyecto o con líneas suyas */
+  /** De este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** Número exacto */
+  /** Exacto */
   numero?: string;
-  /** Texto en el número o los datos del proveedor */
+  /** En número o datos del proveedor */
   busqueda?: string;
   /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
   modificado_desde?: string;
@@ -2441,12 +2472,12 @@ export interface PurchaseInvoicesGetOutput {
 /** Input of `purchaseInvoices.create`. */
 export interface PurchaseInvoicesCreateInput {
   proveedor: {
-    /** Proveedor existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el proveedor */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
     nombre_comercial?: string;
-    /** Busca el proveedor y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     email?: string;
     telefono?: string;
@@ -2459,9 +2490,9 @@ export interface PurchaseInvoicesCreateInput {
   subtipo?: string;
   /** De las líneas que no tengan otro */
   proyectoId?: string | number;
-  /** Líneas, o bien albaranes */
+  /** O bien albaranes */
   detalles?: Array<{
-    /** Negativa en una devolución */
+    /** Negativa si se devuelve */
     cantidad: number;
     /** Obligatoria sin artículo */
     descripcion?: string;
@@ -2469,14 +2500,14 @@ export interface PurchaseInvoicesCreateInput {
     importe_unitario?: number;
     /** Si falta, el del artículo o 21 */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
     articulo_fk?: string | number;
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
     /** De products.listFormats */
     formatoId?: string | number;
-    /** En unidad base, si el peso es variable */
+    /** Si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
@@ -2487,7 +2518,7 @@ export interface PurchaseInvoicesCreateInput {
   }>;
   /** O bien detalles */
   albaranes?: Array<string | number>;
-  /** Suman el total con IVA; si faltan, uno, a la fecha de la factura */
+  /** Suman lo que se paga; si faltan, uno, a la fecha de la factura */
   vencimientos?: Array<{
     fecha: string;
     importe: number;
@@ -2525,11 +2556,11 @@ export interface PurchaseDeliveryNotesListInput {
   fecha_fin?: string;
   /** Solo los de este proveedor */
   proveedorId?: string | number;
-  /** Solo los de este proyecto o con líneas suyas */
+  /** De este proyecto o con líneas suyas */
   proyectoId?: string | number;
-  /** Número exacto */
+  /** Exacto */
   numero?: string;
-  /** Texto en el número o los datos del proveedor */
+  /** En número o datos del proveedor */
   busqueda?: string;
   /** Solo lo creado o cambiado desde este día (AAAA-MM-DD) o instante (2026-01-31T08:00:00Z) */
   modificado_desde?: string;
@@ -2620,12 +2651,12 @@ export interface PurchaseDeliveryNotesGetOutput {
 /** Input of `purchaseDeliveryNotes.create`. */
 export interface PurchaseDeliveryNotesCreateInput {
   proveedor: {
-    /** Proveedor existente; lo demás no cuenta */
+    /** Si existe; lo demás no cuenta */
     id?: string | number;
-    /** Obligatorio para crear el proveedor */
+    /** Obligatorio para crearlo */
     nombre_fiscal?: string;
     nombre_comercial?: string;
-    /** Busca el proveedor y lo actualiza, o lo crea */
+    /** Lo busca y actualiza, o lo crea */
     cif?: string;
     email?: string;
     telefono?: string;
@@ -2637,9 +2668,9 @@ export interface PurchaseDeliveryNotesCreateInput {
   fecha?: string;
   /** De las líneas que no tengan otro */
   proyectoId?: string | number;
-  /** Líneas; sin importe_unitario, el coste del artículo */
+  /** Sin importe_unitario, el coste del artículo */
   detalles: Array<{
-    /** Negativa en una devolución */
+    /** Negativa si se devuelve */
     cantidad: number;
     /** Obligatoria sin artículo */
     descripcion?: string;
@@ -2647,14 +2678,14 @@ export interface PurchaseDeliveryNotesCreateInput {
     importe_unitario?: number;
     /** Si falta, el del artículo o 21 */
     iva?: number;
-    /** Porcentaje */
+    /** % */
     descuento?: number;
     articulo_fk?: string | number;
     variacion_articulo_fk?: string | number;
     descripcion_ampliada?: string;
     /** De products.listFormats */
     formatoId?: string | number;
-    /** En unidad base, si el peso es variable */
+    /** Si el peso es variable */
     cantidad_base_real?: number;
     /** Si no es el del pedido */
     proyectoId?: string | number;
@@ -2689,7 +2720,7 @@ export interface PurchasesReportGetInput {
   fecha_inicio: string;
   /** Último día, incluido (AAAA-MM-DD) */
   fecha_fin: string;
-  /** Añade la agrupación */
+  /** Desglose */
   agrupar?: 'mes' | 'proveedor' | 'subtipo';
 }
 
@@ -4353,7 +4384,7 @@ export interface AlbaranClient {
   };
   estimates: {
     /**
-     * Presupuestos. Presupuestos, del más reciente al más antiguo, sin sus líneas: para verlas, estimates.get con su presupuestoId. clienteId: de clients.list.
+     * Presupuestos. Presupuestos, del más reciente al más antiguo; sus líneas, con estimates.get. clienteId: de clients.list.
      *
      * `GET /api/v1/estimates`; permiso `svc.read`
      */
@@ -4383,7 +4414,7 @@ export interface AlbaranClient {
      */
     answer: Write<EstimatesAnswerInput, EstimatesAnswerOutput>;
     /**
-     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas (lineaId: de estimates.get). Mueve stock. presupuestoId: de estimates.list.
+     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas. Mueve stock. presupuestoId: de estimates.list.
      *
      * `POST /api/v1/estimates/{presupuestoId}/convert`; permiso `svc.write`
      */
@@ -4543,13 +4574,13 @@ export interface AlbaranClient {
      */
     renew: Write<RecurringsRenewInput, RecurringsRenewOutput>;
     /**
-     * Recurrentes creados. Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
+     * Recurrentes creados. Recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
      *
      * `GET /api/v1/recurring/new`; permiso `svc.read`
      */
     listNew: Read<RecurringsListNewInput, RecurringsListNewOutput>;
     /**
-     * Renovaciones de recurrentes. Renovaciones previstas de los servicios recurrentes en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa recurrings.listNew.
+     * Renovaciones de recurrentes. Renovaciones previstas en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa recurrings.listNew.
      *
      * `GET /api/v1/recurring/renewals`; permiso `svc.read`
      */

@@ -233,7 +233,7 @@ export type Procedures = {
   };
   estimates: {
     /**
-     * Presupuestos. Presupuestos, del más reciente al más antiguo, sin sus líneas: para verlas, estimates.get con su presupuestoId. clienteId: de clients.list.
+     * Presupuestos. Presupuestos, del más reciente al más antiguo; sus líneas, con estimates.get. clienteId: de clients.list.
      *
      * `GET /api/v1/estimates`; permiso `svc.read`
      */
@@ -263,7 +263,7 @@ export type Procedures = {
      */
     answer: Mutation<types.EstimatesAnswerInput, types.EstimatesAnswerOutput>;
     /**
-     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas (lineaId: de estimates.get). Mueve stock. presupuestoId: de estimates.list.
+     * Convertir presupuesto. Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas. Mueve stock. presupuestoId: de estimates.list.
      *
      * `POST /api/v1/estimates/{presupuestoId}/convert`; permiso `svc.write`
      */
@@ -423,13 +423,13 @@ export type Procedures = {
      */
     renew: Mutation<types.RecurringsRenewInput, types.RecurringsRenewOutput>;
     /**
-     * Recurrentes creados. Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
+     * Recurrentes creados. Recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa recurrings.listRenewals.
      *
      * `GET /api/v1/recurring/new`; permiso `svc.read`
      */
     listNew: Query<types.RecurringsListNewInput, types.RecurringsListNewOutput>;
     /**
-     * Renovaciones de recurrentes. Renovaciones previstas de los servicios recurrentes en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa recurrings.listNew.
+     * Renovaciones de recurrentes. Renovaciones previstas en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa recurrings.listNew.
      *
      * `GET /api/v1/recurring/renewals`; permiso `svc.read`
      */

@@ -10,10 +10,10 @@ import { text } from '../shared/schemas.ts';
 import { supplierColumns } from './supplier.ts';
 
 export const billingSupplier = z.object({
-  id: id('supplier').optional().describe('Proveedor existente; lo demás no cuenta'),
+  id: id('supplier').optional().describe('Si existe; lo demás no cuenta'),
   ...partyFields,
-  nombre_fiscal: text(300).optional().describe('Obligatorio para crear el proveedor'),
-  cif: text(50).optional().describe('Busca el proveedor y lo actualiza, o lo crea'),
+  nombre_fiscal: text(300).optional().describe('Obligatorio para crearlo'),
+  cif: text(50).optional().describe('Lo busca y actualiza, o lo crea'),
 });
 
 /** Finds, updates or creates. Calls with the same tax id take turns, so that two never create it twice. */

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import { byIdAlone } from '../shared/documents/billing-client.ts';
 import { insertLines } from '../shared/documents/insert-document.ts';
 import { refuseFuture } from '../shared/documents/sale-document.ts';
-import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, goodsOf, purchaseLine, resolveLines } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { isoDate, text } from '../shared/schemas.ts';
 import { billingSupplier, resolveSupplier } from './billing-supplier.ts';
@@ -25,7 +25,7 @@ export const createPurchaseDeliveryNote = operation({
     numero: text(100).optional().describe('El del proveedor'),
     fecha: isoDate().optional().describe('Si falta, hoy'),
     proyectoId: id('project').optional().describe('De las líneas que no tengan otro'),
-    detalles: z.array(saleLine).min(1).max(1000).describe('Líneas; sin importe_unitario, el coste del artículo'),
+    detalles: z.array(purchaseLine).min(1).max(1000).describe('Sin importe_unitario, el coste del artículo'),
   },
   output: sealedId('purchaseDeliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, ...call }) {

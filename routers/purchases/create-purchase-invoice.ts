@@ -8,7 +8,7 @@ import { byIdAlone } from '../shared/documents/billing-client.ts';
 import { dueDates, dueOf, insertDueDates } from '../shared/documents/due-dates.ts';
 import { insertLines } from '../shared/documents/insert-document.ts';
 import { refuseFuture } from '../shared/documents/sale-document.ts';
-import { checkAmounts, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
+import { checkAmounts, purchaseLine, resolveLines } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { isoDate, text } from '../shared/schemas.ts';
 import { billingSupplier, resolveSupplier } from './billing-supplier.ts';
@@ -33,7 +33,7 @@ export const createPurchaseInvoice = operation({
     fecha: isoDate(),
     subtipo: text(100).optional().describe('Código de clasificación fiscal'),
     proyectoId: id('project').optional().describe('De las líneas que no tengan otro'),
-    detalles: z.array(saleLine).min(1).max(1000).optional().describe('Líneas, o bien albaranes'),
+    detalles: z.array(purchaseLine).min(1).max(1000).optional().describe('O bien albaranes'),
     albaranes: z.array(id('purchaseDeliveryNote')).min(1).max(500).optional().describe('O bien detalles'),
     vencimientos: dueDates(),
     actualizar_coste: z.boolean().default(false).describe('Pone el precio neto como coste de los artículos'),

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { vatByRate } from '../../documents/vat-by-rate.ts';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { documentLine, fromDeliveryNote } from '../shared/documents/sale-document.ts';
-import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { id } from '../shared/id.ts';
 import { jsonArray, jsonRecord } from '../shared/pages.ts';
 import {

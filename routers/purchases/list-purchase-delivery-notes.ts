@@ -41,9 +41,9 @@ export const listPurchaseDeliveryNotes = operation({
   input: {
     ...optionalDates(),
     proveedorId: id('supplier').optional().describe('Solo los de este proveedor'),
-    proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
-    numero: text(100).optional().describe('Número exacto'),
-    busqueda: text(200).optional().describe('Texto en el número o los datos del proveedor'),
+    proyectoId: id('project').optional().describe('De este proyecto o con líneas suyas'),
+    numero: text(100).optional().describe('Exacto'),
+    busqueda: text(200).optional().describe('En número o datos del proveedor'),
     ...changedSince(),
     ...page(PAGE),
   },

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { vatByRate } from '../../documents/vat-by-rate.ts';
 import { operation } from '../operation.ts';
 import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
-import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { changedIn } from '../shared/local-days.ts';
@@ -49,9 +49,9 @@ export const listPurchaseInvoices = operation({
     proveedorId: id('supplier').optional().describe('Solo las de este proveedor'),
     pagada: z.boolean().optional().describe('false: solo pendientes'),
     subtipo: text(100).optional().describe('Código de clasificación fiscal'),
-    proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
-    numero: text(100).optional().describe('Número exacto'),
-    busqueda: text(200).optional().describe('Texto en el número o los datos del proveedor'),
+    proyectoId: id('project').optional().describe('De este proyecto o con líneas suyas'),
+    numero: text(100).optional().describe('Exacto'),
+    busqueda: text(200).optional().describe('En número o datos del proveedor'),
     ...changedSince(),
     ...page(PAGE),
   },

@@ -50,7 +50,7 @@ export const reportPurchases = operation({
   plan: 'custom',
   input: {
     ...requiredDates(),
-    agrupar: z.enum(GROUPINGS).optional().describe('Añade la agrupación'),
+    agrupar: z.enum(GROUPINGS).optional().describe('Desglose'),
   },
   output: report.schema.partial({ agrupacion: true }),
   async handler({ input, db, accountId }) {

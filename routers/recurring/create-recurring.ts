@@ -21,12 +21,12 @@ export const createRecurring = operation({
   scope: 'svc.write',
   relevant: clientByIdAlone,
   input: {
-    cliente: billingClient.describe('Cliente de facturación'),
+    cliente: billingClient.describe('De facturación'),
     pedido: z.object({
-      obra: text(500).min(1).describe('Descripción de la recurrencia'),
+      obra: text(500).min(1).describe('Descripción'),
       ...z.object(scheduleFields).partial().shape,
     }),
-    detalles: z.array(recurringLine).min(1).max(1000).describe('Líneas de un ciclo'),
+    detalles: z.array(recurringLine).min(1).max(1000).describe('De un ciclo'),
   },
   output: sealedId('recurring').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input: { cliente, pedido, detalles }, db, accountId, today, journal }) {

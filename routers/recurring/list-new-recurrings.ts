@@ -28,7 +28,7 @@ interface RecurringRow {
 export const listNewRecurrings = operation({
   title: 'Recurrentes creados',
   description:
-    'Servicios recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa consultar_recurrentes_renovaciones.',
+    'Recurrentes dados de alta en un periodo, por periodicidad, con el importe de un ciclo. Para lo que renueva usa consultar_recurrentes_renovaciones.',
   rest: ['GET /recurring/new'],
   alias: 'consultarRecurrentesCreados',
   scope: 'svc.read',

@@ -29,7 +29,7 @@ export const listRecurrings = operation({
   alias: 'consultarRecurrentes',
   scope: 'svc.read',
   input: {
-    busqueda: text(200).optional().describe('Texto en la descripción o en el cliente'),
+    busqueda: text(200).optional().describe('En descripción o cliente'),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
     vigentes: z.boolean().optional().describe('true: sin caducar; false: caducados'),
     ...changedSince(),

@@ -51,7 +51,7 @@ const DATE_BYTES = '"2026-01-31",'.length;
 export const listRenewals = operation({
   title: 'Renovaciones de recurrentes',
   description:
-    'Renovaciones previstas de los servicios recurrentes en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa consultar_recurrentes_creados.',
+    'Renovaciones previstas en un periodo (5 años como máximo) frente a las ya generadas como albaranes. Para altas nuevas usa consultar_recurrentes_creados.',
   rest: ['GET /recurring/renewals'],
   alias: 'consultarRecurrentesRenovaciones',
   scope: 'svc.read',

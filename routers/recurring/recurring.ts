@@ -6,8 +6,8 @@ import type { Db } from '../../platform/database.ts';
 import { badField, notFound } from '../../platform/errors.ts';
 import { jsonObject, withMore } from '../../platform/json-text.ts';
 import { orNull } from '../shared/changes.ts';
-import { lineContents } from '../shared/documents/sale-document.ts';
-import { lineRows, type ResolvedLine } from '../shared/documents/sale-lines.ts';
+import { saleLineContents } from '../shared/documents/sale-document.ts';
+import { checkTaxes, lineRows, type ResolvedLine, saleTaxes } from '../shared/documents/sale-lines.ts';
 import { id } from '../shared/id.ts';
 import { jsonArray, jsonRecord } from '../shared/pages.ts';
 import { countDue, nextRenewal, schedules } from '../shared/renewals/issue-renewals.ts';
@@ -50,7 +50,7 @@ export async function comingOf(db: Db, accountId: number, today: Temporal.PlainD
 export const amountOf = (accountId: number) => sql<number>`(
   select coalesce(sum(l.amount), 0) from recurring_lines l where l.account_id = ${accountId} and l.recurring_id = r.id)`;
 
-const line = shape(lineContents);
+const line = shape(saleLineContents);
 
 const stored = shape({
   ...recurring,
@@ -91,15 +91,15 @@ export async function readRecurring(db: Db, accountId: number, recurrenteId: num
 /** A line of a renewal, as a caller sends it. */
 export const recurringLine = z
   .object({
-    cantidad: decimalInput()
-      .refine((value) => value !== 0, 'no puede ser 0')
-      .describe('Unidades'),
-    articulo_fk: id('product').optional().describe('Artículo; sin importe_unitario, iva o descripcion toma los suyos'),
-    descripcion: text(2000).optional().describe('Obligatoria si no hay artículo'),
+    cantidad: decimalInput().refine((value) => value !== 0, 'no puede ser 0'),
+    articulo_fk: id('product').optional().describe('Sin importe_unitario, iva o descripcion toma los suyos'),
+    descripcion: text(2000).optional().describe('Obligatoria sin artículo'),
     importe_unitario: decimalInput().optional().describe('Sin IVA'),
-    iva: decimalInput().min(0).max(100).optional().describe('Porcentaje'),
-    descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
+    iva: decimalInput().min(0).max(100).optional().describe('%'),
+    descuento: decimalInput().min(-100).max(100).optional().describe('%'),
+    ...saleTaxes,
   })
+  .check(checkTaxes)
   .check(({ value: line, issues }) => {
     if (line.articulo_fk !== undefined) return;
     const missing = (field: string) =>
@@ -150,11 +150,11 @@ export function refuseReversed(
 
 /** Writes the lines of a recurring service; a price that was not sent is the article's of list 1. */
 export const insertRecurringLines = (db: Db, accountId: number, recurringId: number, lines: readonly ResolvedLine[]) =>
-  sql`insert into recurring_lines (account_id, recurring_id, position, description, quantity, unit_price, vat, discount, product_id,
-      variation_id, format_id, base_quantity, extended_description, project_id)
+  sql`insert into recurring_lines (account_id, recurring_id, position, description, quantity, unit_price, vat, surcharge, exemption, discount,
+      product_id, variation_id, format_id, base_quantity, extended_description, project_id)
     select ${accountId}, ${recurringId}, l.position, l.description, l.quantity,
-      coalesce(l.unit_price, (p.prices -> '1' ->> 0)::numeric * coalesce(l.factor, 1), 0), l.vat, l.discount, l.product_id,
-      l.variation_id, l.format_id, l.base_quantity, l.extended_description, l.project_id
+      coalesce(l.unit_price, (p.prices -> '1' ->> 0)::numeric * coalesce(l.factor, 1), 0), l.vat, l.surcharge, l.exemption, l.discount,
+      l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description, l.project_id
     from ${lineRows(lines)} left join products p on p.account_id = ${accountId} and p.id = l.product_id
     order by l.position
     returning id`.execute(db);

@@ -26,15 +26,15 @@ type Wanted = z.output<typeof wantedLine>;
 export const convertEstimate = operation({
   title: 'Convertir presupuesto',
   description:
-    'Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas (lineaId: de obtener_presupuesto). Mueve stock. presupuestoId: de consultar_presupuestos.',
+    'Hace de un presupuesto un albarán o una factura, con sus precios, y lo da por aceptado: todo lo que quede, o lo que digan lineas. Mueve stock. presupuestoId: de consultar_presupuestos.',
   rest: ['POST /estimates/{presupuestoId}/convert'],
   alias: 'convertirPresupuesto',
   scope: 'svc.write',
   input: {
     presupuestoId: id('estimate').describe('El presupuesto'),
     destino: z.enum(['albaran', 'factura']),
-    lineas: z.array(wantedLine).min(1).max(1000).optional().describe('Si faltan, todo lo que quede'),
-    vencimientos: dueDates().describe('De una factura; suman el total con IVA'),
+    lineas: z.array(wantedLine).min(1).max(1000).optional(),
+    vencimientos: dueDates().describe('De una factura; suman el total'),
   },
   output: z.union([sealedId('deliveryNote'), sealedId('invoice')]).meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, db, accountId, today: date, now, beforeCommit, journal, seal }) {
@@ -101,7 +101,7 @@ async function carriedLines(
     : sql`cross join lateral (select r.rest as quantity) w`;
   const { rows } = await sql<CarriedLine>`
     select l.id as estimate_line_id, l.description, w.quantity::text as quantity, l.unit_price::text as unit_price, l.discount,
-      l.vat, l.product_id, l.variation_id, l.format_id,
+      l.vat, l.surcharge, l.exemption, l.product_id, l.variation_id, l.format_id,
       case when w.quantity = l.quantity then l.base_quantity
         else round(l.base_quantity * w.quantity / nullif(l.quantity, 0), 6) end::text as base_quantity,
       l.extended_description, l.start_date, l.end_date, l.project_id, f.factor, coalesce(p.mode = 'sale', false) as moves_stock,

@@ -20,9 +20,9 @@ export const createDeliveryNote = operation({
   scope: 'svc.write',
   relevant: clientByIdAlone,
   input: {
-    cliente: billingClient.describe('Cliente de facturación'),
+    cliente: billingClient.describe('De facturación'),
     pedido: saleOrder,
-    detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
+    detalles: z.array(saleLine).min(1).max(1000),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {

@@ -23,9 +23,9 @@ export const createEstimate = operation({
   scope: 'svc.write',
   relevant: clientByIdAlone,
   input: {
-    cliente: billingClient.describe('Cliente de facturación'),
+    cliente: billingClient.describe('De facturación'),
     pedido: saleOrder,
-    detalles: z.array(saleLine).min(1).max(1000).describe('Líneas'),
+    detalles: z.array(saleLine).min(1).max(1000),
     valido_hasta: isoDate().optional().describe('Último día en que vale'),
   },
   output: sealedId('estimate').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),

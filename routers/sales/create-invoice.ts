@@ -9,13 +9,14 @@ import { nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
+import { percentInput } from '../shared/schemas.ts';
 import { insertInvoice } from './insert-invoice.ts';
 import { lockNotes } from './notes-to-invoice.ts';
 
 /**
  * Creates a numbered invoice, of today unless it says otherwise, either of `detalles`, whose goods in sale mode leave stock, or of
- * `albaranes` of one client, whose goods left it before. `vencimientos` are with VAT and add up to the total; left out, one of the
- * invoice's day. DLV-01..08, PRJ-01, W-07, W-08
+ * `albaranes` of one client, whose goods left it before. `vencimientos` are with VAT and add up to the total, without what the
+ * client keeps back of it (`retencion`); left out, one of the invoice's day. DLV-01..08, PRJ-01, W-07, W-08
  */
 export const createInvoice = operation({
   title: 'Crear factura',
@@ -26,15 +27,16 @@ export const createInvoice = operation({
   scope: 'svc.write',
   relevant: clientByIdAlone,
   input: {
-    cliente: billingClient.optional().describe('Cliente de facturación; si falta, el de los albaranes'),
+    cliente: billingClient.optional().describe('De facturación; si falta, el de los albaranes'),
     pedido: saleOrder.partial().optional().describe('Obligatorio con detalles'),
-    detalles: z.array(saleLine).min(1).max(1000).optional().describe('Líneas, o bien albaranes'),
-    albaranes: z.array(id('deliveryNote')).min(1).max(500).optional().describe('Albaranes, o bien detalles'),
+    detalles: z.array(saleLine).min(1).max(1000).optional().describe('O bien albaranes'),
+    albaranes: z.array(id('deliveryNote')).min(1).max(500).optional().describe('O bien detalles'),
     vencimientos: dueDates(),
+    retencion: percentInput().optional().describe('IRPF, % de la base'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
   async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {
-    const { cliente, pedido, detalles, albaranes, vencimientos } = input;
+    const { cliente, pedido, detalles, albaranes, vencimientos, retencion } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
     const date = refuseFuture(pedido?.fecha, today);
@@ -66,6 +68,7 @@ export const createInvoice = operation({
       priceList: billed?.priceList ?? 1,
       notes: albaranes,
       dueDates: vencimientos,
+      withholding: retencion || null,
       source: 'albaranes',
     });
     if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { documentDetails, documentHeader, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { documentDetails, documentHeader, documentOf, saleDocumentLine } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
 import { jsonRecord } from '../shared/pages.ts';
 import { always, arrayOf, flagOf, idOf, type RowOf, shape, textOf, wholeOf } from '../shared/shape.ts';
 import { isInvoiced } from './invoice.ts';
 
-const line = shape(documentLine('deliveryNoteLine'));
+const line = shape(saleDocumentLine('deliveryNoteLine'));
 const deliveryNote = shape({
   tipo: always('albaran'),
   albaranId: idOf('deliveryNote', 'd.id'),

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
-import { documentDetails, documentLine, documentOf } from '../shared/documents/sale-document.ts';
+import { documentDetails, documentOf, saleDocumentLine } from '../shared/documents/sale-document.ts';
 import { id } from '../shared/id.ts';
 import { jsonRecord } from '../shared/pages.ts';
 import { arrayOf, type RowOf, shape } from '../shared/shape.ts';
 import { estimateHeader } from './estimate.ts';
 
-const line = shape(documentLine('estimateLine'));
+const line = shape(saleDocumentLine('estimateLine'));
 const estimate = shape({ ...estimateHeader, ...documentDetails, lineas: arrayOf(line, 'lines') });
 
 /** One estimate with its lines; amounts without VAT. EST-01, W-05 */

@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
+import { INVOICE_TYPE } from '../../documents/sealed-content.ts';
+import { BY_RATE, vatRates } from '../../documents/vat-by-rate.ts';
 import { notFound } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import {
   documentDetails,
   documentHeader,
-  documentLine,
   documentOf,
   fromDeliveryNote,
+  saleDocumentLine,
+  taxes,
 } from '../shared/documents/sale-document.ts';
-import { vatRates } from '../shared/documents/vat-by-rate.ts';
 import { id } from '../shared/id.ts';
 import { jsonArray, jsonRecord } from '../shared/pages.ts';
 import {
@@ -26,9 +28,15 @@ import {
 } from '../shared/shape.ts';
 import { balance, invoiceAmounts, isPaid, otherInvoice, rectifications } from './invoice.ts';
 
-const line = shape({ ...documentLine('invoiceLine'), proviene_albaranes: fromDeliveryNote });
+const line = shape({ ...saleDocumentLine('invoiceLine'), proviene_albaranes: fromDeliveryNote });
 
-const vatRate = shape({ iva: decimalOf('vat'), base: decimalOf('base'), cuota: decimalOf('fee') });
+const vatRate = shape({
+  iva: decimalOf('rate.vat'),
+  ...taxes('rate'),
+  base: decimalOf('rate.base'),
+  cuota: decimalOf('rate.fee'),
+  cuota_recargo: decimalOf('rate.surcharge_fee'),
+});
 
 const dueDate = shape({
   vencimientoId: idOf('dueDate', 'v.id'),
@@ -46,9 +54,12 @@ const deliveryNote = shape({
 const invoice = shape({
   tipo: always('factura'),
   facturaId: idOf('invoice', 'd.id'),
+  tipo_factura: plainOf('invoice_type'),
   ...documentHeader,
   ...documentDetails,
   total_con_iva: decimalOf('a.total'),
+  retencion: decimalOf('d.withholding').orNull(),
+  a_pagar: decimalOf('a.payable'),
   desglose_iva: arrayOf(vatRate, 'vat_rates'),
   saldo: decimalOf('balance'),
   pagada: flagOf('paid'),
@@ -64,8 +75,8 @@ const invoice = shape({
 });
 
 /**
- * One invoice with its lines, those that delivery notes brought marked; amounts without VAT, but for `total_con_iva`, `saldo` (what is
- * left to collect) and its due dates. An annulled one has nothing left to collect. EST-01, PRJ-01, W-02, W-05
+ * One invoice with its lines, those that delivery notes brought marked; amounts without VAT, but for `total_con_iva`, `a_pagar` (that
+ * without what the client keeps back, `retencion` percent of the base), `saldo` (what is left to collect) and its due dates. An annulled one has nothing left to collect. EST-01, PRJ-01, W-02, W-05
  */
 export const getInvoice = operation({
   title: 'Factura',
@@ -77,10 +88,10 @@ export const getInvoice = operation({
   input: { facturaId: id('invoice').describe('La factura') },
   output: invoice.schema,
   async handler({ input: { facturaId: id }, db, accountId }) {
-    const rates = sql<RowOf<typeof vatRate>>`select * from ${vatRates(
+    const rates = sql<RowOf<typeof vatRate>>`select ${vatRate.selected} from ${vatRates(
       'invoice_lines',
       sql`l.account_id = ${accountId} and l.invoice_id = ${id}`,
-    )} rate order by vat desc`;
+    )} rate order by ${BY_RATE}`;
     const dueDates = sql<
       RowOf<typeof dueDate>
     >`select v.id, v.date, v.amount, case when d.annulled_at is null then v.amount - v.paid else 0 end as pending
@@ -90,7 +101,7 @@ export const getInvoice = operation({
         select b.delivery_note_id from invoice_lines b where b.account_id = ${accountId} and b.invoice_id = ${id})
       order by n.date, n.id`;
     const { rectifies, rectifiedBy } = rectifications(accountId);
-    const more = sql`, d.remarks, d.promo_code, d.project_id, a.total, ${balance} as balance, ${isPaid} as paid,
+    const more = sql`, d.remarks, d.promo_code, d.project_id, d.withholding, a.total, a.payable, ${INVOICE_TYPE} as invoice_type, ${balance} as balance, ${isPaid} as paid,
       d.annulled_at is not null as annulled, d.annulment_reason,
       ${jsonArray(rates, vatRate)} as vat_rates, ${jsonArray(dueDates, dueDate)} as due_dates,
       ${jsonArray(notes, deliveryNote)} as delivery_notes, d.rectification_reason, ${rectifies} as rectifies, ${rectifiedBy} as rectified_by`;

@@ -25,6 +25,8 @@ export interface NewInvoice {
   notes?: readonly number[] | undefined;
   /** Left out: one of the invoice's day. */
   dueDates: readonly DueDate[] | undefined;
+  /** Percent of income tax that the client keeps back. */
+  withholding?: number | null;
   /** The parameter at fault for lines that amount to more than they may. */
   source: string;
 }
@@ -32,7 +34,20 @@ export interface NewInvoice {
 /** Writes a numbered invoice; goods of new lines leave stock. 400 for due dates that don't add up, and for amounts beyond W-08. */
 export async function insertInvoice(
   { db, accountId, now, beforeCommit }: Pick<OperationContext, 'db' | 'accountId' | 'now' | 'beforeCommit'>,
-  { id, date, clientId, concept, projectId, lines, priceList = 1, notes, dueDates, source, ...more }: NewInvoice,
+  {
+    id,
+    date,
+    clientId,
+    concept,
+    projectId,
+    lines,
+    priceList = 1,
+    notes,
+    dueDates,
+    withholding = null,
+    source,
+    ...more
+  }: NewInvoice,
 ): Promise<void> {
   const invoice = { accountId, id, table: 'invoices' } as const;
   // The number's counter is locked before stock, as for delivery notes, so that the two never deadlock.
@@ -40,14 +55,14 @@ export async function insertInvoice(
   const [, , , , due] = await Promise.all([
     taken,
     sql`insert into invoices (account_id, id, number, date, concept, remarks, client_id, project_id,
-        promo_code, search, party)
+        promo_code, search, party, withholding)
       select ${accountId}, ${id}, number, ${date.toString()}::date, ${concept}, ${more.remarks ?? ''},
-        ${clientId}, ${projectId}::bigint, ${more.promoCode || null}, ${numberedSearch(concept)}, ${partyNow}
+        ${clientId}, ${projectId}::bigint, ${more.promoCode || null}, ${numberedSearch(concept)}, ${partyNow}, ${withholding}::numeric
       from ${numbered} join clients c on c.account_id = ${accountId} and c.id = ${clientId}
       returning id`.execute(db),
     lines && insertLines(db, { ...invoice, lines, priceList, projectId, now }),
     notes && copyNoteLines(db, accountId, id, notes),
-    dueOf(db, invoice, { sent: dueDates, date, source }),
+    dueOf(db, invoice, { sent: dueDates, date, source, withholding }),
   ]);
   beforeCommit(insertDueDates(db, invoice, due));
 }

@@ -1,22 +1,29 @@
 // What an invoice amounts to, and which delivery notes it stands for: decided here alone.
 import { type RawBuilder, sql } from 'kysely';
-import { vatByRate } from '../shared/documents/vat-by-rate.ts';
+import { vatByRate, withheld } from '../../documents/vat-by-rate.ts';
 import { jsonArray } from '../shared/pages.ts';
 import { always, idOf, shape, textOf } from '../shared/shape.ts';
 
-/** One row for an invoice: `base` without VAT, `total` with it, and what is `paid` of it. */
-export const invoiceAmounts = (accountId: number, invoiceId: RawBuilder<number>) =>
-  sql<{ base: number; total: number; paid: number }>`(
-    select amounts.base, amounts.total,
+/**
+ * One row for an invoice: `base` without VAT, `total` with it, what of that is `payable`, since the client keeps back `withholding` percent
+ * of the base, and what is `paid` of it.
+ */
+export const invoiceAmounts = (
+  accountId: number,
+  invoiceId: RawBuilder<number>,
+  withholding: RawBuilder<unknown> = sql`d.withholding`,
+) =>
+  sql<{ base: number; total: number; payable: number; paid: number }>`(
+    select amounts.base, amounts.total, amounts.total - ${withheld(sql`amounts.base`, withholding)} as payable,
       (select coalesce(sum(v.paid), 0) from invoice_due_dates v
         where v.account_id = ${accountId} and v.invoice_id = ${invoiceId}) as paid
     from ${vatByRate('invoice_lines', sql`l.account_id = ${accountId} and l.invoice_id = ${invoiceId}`)} amounts)`;
 
 /** What is left to collect of an invoice `d` of the amounts `a`: of an annulled one nothing. W-02 */
-export const balance = sql<number>`case when d.annulled_at is null then a.total - a.paid else 0 end`;
+export const balance = sql<number>`case when d.annulled_at is null then a.payable - a.paid else 0 end`;
 
 /** Whether it is paid, which an annulled one never is. */
-export const isPaid = sql<boolean>`(a.total <= a.paid and d.annulled_at is null)`;
+export const isPaid = sql<boolean>`(a.payable <= a.paid and d.annulled_at is null)`;
 
 /** Lines `b` of this delivery note in invoices that were not annulled, which no rectifying one has released. */
 const linesOfNote = (accountId: number, deliveryNoteId: RawBuilder<number>) =>

@@ -43,10 +43,10 @@ export const listDeliveryNotes = operation({
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
-    proyectoId: id('project').optional().describe('Solo los de este proyecto o con líneas suyas'),
+    proyectoId: id('project').optional().describe('De este proyecto o con líneas suyas'),
     facturado: z.boolean().optional().describe('false: solo por facturar'),
-    numero: text(100).optional().describe('Número exacto'),
-    busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    numero: text(100).optional().describe('Exacto'),
+    busqueda: text(200).optional().describe('En número, concepto o datos del cliente'),
     ...changedSince(),
     ...page(PAGE),
   },

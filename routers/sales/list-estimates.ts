@@ -24,7 +24,7 @@ const estimates = listOf(
 export const listEstimates = operation({
   title: 'Presupuestos',
   description:
-    'Presupuestos, del más reciente al más antiguo, sin sus líneas: para verlas, obtener_presupuesto con su presupuestoId. clienteId: de consultar_clientes.',
+    'Presupuestos, del más reciente al más antiguo; sus líneas, con obtener_presupuesto. clienteId: de consultar_clientes.',
   rest: ['GET /estimates'],
   alias: 'consultarPresupuestos',
   scope: 'svc.read',
@@ -32,8 +32,8 @@ export const listEstimates = operation({
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo los de este cliente'),
-    numero: text(100).optional().describe('Número exacto'),
-    busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    numero: text(100).optional().describe('Exacto'),
+    busqueda: text(200).optional().describe('En número, concepto o datos del cliente'),
     ...changedSince(),
     ...page(PAGE),
   },

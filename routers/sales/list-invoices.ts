@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { vatByRate, withheld } from '../../documents/vat-by-rate.ts';
 import { operation } from '../operation.ts';
 import { documentHeader, issuedParty } from '../shared/documents/sale-document.ts';
 import { COUNTED, counts, FOUND, foundIn, isOfProject, wanted } from '../shared/documents/selection.ts';
-import { vatByRate } from '../shared/documents/vat-by-rate.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
 import { changedIn } from '../shared/local-days.ts';
@@ -51,10 +51,10 @@ export const listInvoices = operation({
   input: {
     ...optionalDates(),
     clienteId: id('client').optional().describe('Solo las de este cliente'),
-    proyectoId: id('project').optional().describe('Solo las de este proyecto o con líneas suyas'),
+    proyectoId: id('project').optional().describe('De este proyecto o con líneas suyas'),
     pagada: z.boolean().optional().describe('false: solo pendientes'),
-    numero: text(100).optional().describe('Número exacto'),
-    busqueda: text(200).optional().describe('Texto en el número, el concepto o los datos del cliente'),
+    numero: text(100).optional().describe('Exacto'),
+    busqueda: text(200).optional().describe('En número, concepto o datos del cliente'),
     ...changedSince(),
     ...page(PAGE),
   },
@@ -80,12 +80,17 @@ export const listInvoices = operation({
       .$call(when(numero, (q, number) => q.where('d.number', '=', number)))
       .$call(when(found, (q) => q.where('d.id', 'in', FOUND)));
     const lines = sql`l.account_id = ${accountId} and l.invoice_id in ${COUNTED}`;
+    const kept = withheld(
+      sql`(select sum(l.amount) from invoice_lines l where l.account_id = ${accountId} and l.invoice_id = d.id)`,
+      sql`d.withholding`,
+    );
     const summed = sql`
-      select a.base, a.total, a.total - (select coalesce(sum(v.paid), 0) from invoice_due_dates v
-        where v.account_id = ${accountId} and v.invoice_id in ${COUNTED}) as balance
+      select a.base, a.total, a.total - (select coalesce(sum(${kept}), 0) from wanted d where d.counts and d.withholding is not null)
+        - (select coalesce(sum(v.paid), 0) from invoice_due_dates v
+          where v.account_id = ${accountId} and v.invoice_id in ${COUNTED}) as balance
       from ${vatByRate('invoice_lines', lines, 'invoice_id')} a`;
     return invoices.read(db, input, {
-      ...wanted(selected.select(['d.id', counts]), found),
+      ...wanted(selected.select(['d.id', counts, 'd.withholding']), found),
       sums: { rows: summed, row: sums },
       rows: selected
         .innerJoin('clients as c', (join) =>

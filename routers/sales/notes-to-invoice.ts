@@ -62,12 +62,12 @@ export async function lockNotes(db: Db, accountId: number, noteIds: readonly num
 
 /** Copies the lines of delivery notes, in the order given, into an invoice. */
 export const copyNoteLines = (db: Db, accountId: number, invoiceId: number, noteIds: readonly number[]) =>
-  sql`insert into invoice_lines (account_id, invoice_id, position, description, quantity, unit_price, discount, vat, product_id,
-      variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id, from_delivery_note,
+  sql`insert into invoice_lines (account_id, invoice_id, position, description, quantity, unit_price, discount, vat, surcharge,
+      exemption, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id, from_delivery_note,
       delivery_note_id)
     select ${accountId}, ${invoiceId}::bigint,
       row_number() over (order by array_position(${noteIds}::bigint[], l.delivery_note_id), l.position, l.id), l.description,
-      l.quantity, l.unit_price, l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity,
+      l.quantity, l.unit_price, l.discount, l.vat, l.surcharge, l.exemption, l.product_id, l.variation_id, l.format_id, l.base_quantity,
       l.extended_description, l.start_date, l.end_date, l.project_id, true, l.delivery_note_id
     from delivery_note_lines l
     where l.account_id = ${accountId} and l.delivery_note_id = any(${noteIds}::bigint[])

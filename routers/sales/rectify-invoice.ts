@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { INVOICE_TYPE } from '../../documents/sealed-content.ts';
+import { RECTIFICATION_TYPES } from '../../entities/sales.ts';
 import { MAX_LINE, MAX_SUM } from '../../platform/amounts.ts';
 import type { Db } from '../../platform/database.ts';
 import { badField, badInput, type FieldProblem, notFound } from '../../platform/errors.ts';
@@ -14,7 +16,7 @@ import { decimalInput } from '../shared/schemas.ts';
 import { invoiceAmounts } from './invoice.ts';
 
 const rectifiedLine = z.object({
-  lineaId: id('invoiceLine').describe('Línea, de obtener_factura'),
+  lineaId: id('invoiceLine').describe('De obtener_factura'),
   cantidad: decimalInput()
     .refine((cantidad) => cantidad !== 0, 'no puede ser 0')
     .describe('Con el signo de la línea; como mucho lo que queda'),
@@ -23,7 +25,7 @@ const rectifiedLine = z.object({
 /**
  * Rectifies an invoice, whole or by lines, by an invoice of today in the series R of the year: its lines are those of the original with
  * negative quantities, in all never more than was invoiced. It undoes the sale of lines that delivery notes brought too, unless it frees
- * these notes: then they are to be invoiced again, and go on counting themselves. DLV-02, W-02, W-04
+ * these notes: then they are to be invoiced again, and go on counting themselves. As much is kept back of it. DLV-02, W-02, W-04
  */
 export const rectifyInvoice = operation({
   title: 'Rectificar factura',
@@ -34,6 +36,7 @@ export const rectifyInvoice = operation({
   input: {
     facturaId: id('invoice').describe('La factura'),
     motivo: reason(),
+    tipo: z.enum(RECTIFICATION_TYPES).optional().describe('Si falta, R1; R5 si es simplificada'),
     lineas: z.array(rectifiedLine).min(1).max(1000).optional().describe('Si faltan, todo lo que queda'),
     devolver_stock: z.boolean().default(false).describe('La mercancía vuelve'),
     liberar_albaranes: z.boolean().default(false).describe('Sus albaranes quedan por facturar'),
@@ -51,7 +54,8 @@ export const rectifyInvoice = operation({
     const chosen = chosenOf(lines, input.lineas);
     const released = liberar_albaranes ? releasedNotes(lines, chosen) : [];
     const date = today.toString();
-    const amounts = invoiceAmounts(accountId, sql<number>`${id}::bigint`);
+    const tipo = typeOf(original, input.tipo);
+    const amounts = amountsOf(accountId, id, original);
     const ofReleased = sql`coalesce(l.delivery_note_id = any(${released}::bigint[]), false)`;
 
     // The counter, then stock, then projects, as invoices do.
@@ -65,17 +69,17 @@ export const rectifyInvoice = operation({
       touch(db, 'invoices', { accountId, ids: [facturaId], now }),
       taken,
       sql`insert into invoices (account_id, id, number, date, concept, client_id, project_id, search, party,
-          rectified_invoice_id, rectification_reason)
+          rectified_invoice_id, rectification_reason, rectification_type, withholding)
         select ${accountId}, ${id}, number, ${date}::date, o.concept, o.client_id, o.project_id,
-          ${numberedSearch(original.concept)}, o.party, o.id, ${motivo}
-        from ${numbered}, (select i.id, i.concept, i.client_id, i.project_id, i.party from invoices i
+          ${numberedSearch(original.concept)}, o.party, o.id, ${motivo}, ${tipo}, o.withholding
+        from ${numbered}, (select i.id, i.concept, i.client_id, i.project_id, i.party, i.withholding from invoices i
           where i.account_id = ${accountId} and i.id = ${facturaId}) o
         returning id`.execute(db),
-      sql`insert into invoice_lines (account_id, invoice_id, position, description, quantity, unit_price, discount, vat, product_id,
-          variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id, from_delivery_note,
+      sql`insert into invoice_lines (account_id, invoice_id, position, description, quantity, unit_price, discount, vat, surcharge,
+          exemption, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id, from_delivery_note,
           delivery_note_id, note_released, rectified_position)
         select ${accountId}, ${id}::bigint, row_number() over (order by l.position), l.description, -s.quantity, l.unit_price,
-          l.discount, l.vat, l.product_id, l.variation_id, l.format_id, s.base, l.extended_description, l.start_date, l.end_date,
+          l.discount, l.vat, l.surcharge, l.exemption, l.product_id, l.variation_id, l.format_id, s.base, l.extended_description, l.start_date, l.end_date,
           l.project_id, l.from_delivery_note and ${ofReleased}, case when ${ofReleased} then l.delivery_note_id end, ${ofReleased},
           l.position
         from unnest(${chosen.map(({ position }) => position)}::int[], ${chosen.map(({ asked }) => asked)}::numeric[],
@@ -91,19 +95,19 @@ export const rectifyInvoice = operation({
       // An import may write what is paid without the invoice's lock.
       sql`select id from invoice_due_dates where account_id = ${accountId} and invoice_id = ${facturaId} order by id
         for no key update`.execute(db),
-      sql<{ total: string; within: boolean }>`
-        select a.total::text as total, greatest(abs(a.base), abs(a.total)) <= ${MAX_SUM} and not exists (
+      sql<{ payable: string; within: boolean }>`
+        select a.payable::text as payable, greatest(abs(a.base), abs(a.total), abs(a.payable)) <= ${MAX_SUM} and not exists (
             select from invoice_lines l where l.account_id = ${accountId} and l.invoice_id = ${id} and abs(l.amount) > ${MAX_LINE}
           ) as within
         from ${amounts} a`.execute(db),
-      offsetsOf(db, accountId, id, facturaId),
+      offsetsOf(db, accountId, facturaId, amounts),
     ]);
     const [sum] = sums;
     if (!sum) throw new Error('A rectifying invoice was not written');
     if (!sum.within) throw badField('lineas', 'suman más de lo que una factura puede sumar');
     beforeCommit(
       sql`insert into invoice_due_dates (account_id, invoice_id, position, date, amount)
-        values (${accountId}, ${id}, 1, ${date}::date, ${sum.total}::numeric)`.execute(db),
+        values (${accountId}, ${id}, 1, ${date}::date, ${sum.payable}::numeric)`.execute(db),
     );
     const [first] = offsets;
     if (compensar && first) {
@@ -131,6 +135,22 @@ interface OriginalRow {
   concept: string;
   annulled: boolean;
   rectifying: boolean;
+  /** As `INVOICE_TYPES`. */
+  type: string;
+  withholding: string | null;
+}
+
+/** What an invoice `id` that rectifies the original amounts to: as much is kept back of it. */
+const amountsOf = (accountId: number, id: number, { withholding }: OriginalRow) =>
+  invoiceAmounts(accountId, sql<number>`${id}::bigint`, sql`${withholding}::numeric`);
+
+/** R5 rectifies a simplified invoice, and nothing else does. */
+function typeOf({ type }: OriginalRow, asked: (typeof RECTIFICATION_TYPES)[number] | undefined) {
+  const simplified = type === 'F2';
+  if (asked !== undefined && simplified !== (asked === 'R5')) {
+    throw badField('tipo', simplified ? 'de una factura simplificada es R5' : 'R5 es de una factura simplificada');
+  }
+  return asked ?? (simplified ? 'R5' : 'R1');
 }
 
 /** A line of the original. Quantities are exact decimals. */
@@ -161,8 +181,9 @@ async function lockInvoice(db: Db, accountId: number, invoiceId: number, asked: 
   const [, { rows: originals }, { rows: lines }] = await Promise.all([
     sql`select i.id from invoices i where ${named} for no key update`.execute(db),
     // Later statements, since they see what was committed while the first one waited.
-    sql<OriginalRow>`select i.concept, i.annulled_at is not null as annulled, i.rectified_invoice_id is not null as rectifying
-      from invoices i where ${named}`.execute(db),
+    sql<OriginalRow>`select d.concept, d.annulled_at is not null as annulled, d.rectified_invoice_id is not null as rectifying,
+        ${INVOICE_TYPE} as type, d.withholding::text as withholding
+      from invoices d where d.account_id = ${accountId} and d.id = ${invoiceId}`.execute(db),
     sql<LineRow>`
       with rectified as (
         select b.rectified_position as position, -sum(b.quantity) as quantity, sum(b.base_quantity) as base
@@ -249,12 +270,12 @@ async function returnGoods(
 }
 
 /** How much of each due date of the original its rectifying invoice sets off, in their order; `in_all` is that of the latter. */
-const offsetsOf = (db: Db, accountId: number, id: number, facturaId: number) =>
+const offsetsOf = (db: Db, accountId: number, facturaId: number, amounts: ReturnType<typeof invoiceAmounts>) =>
   sql<{ position: number; amount: string; in_all: string }>`
     select position, amount::text as amount, (-sum(amount) over ())::text as in_all
     from (
       select p.position, sign(t.wanted) * least(p.size, abs(t.wanted) - p.before) as amount
-      from (select -a.total as wanted from ${invoiceAmounts(accountId, sql<number>`${id}::bigint`)} a) t
+      from (select -a.payable as wanted from ${amounts} a) t
       cross join lateral (
         select v.position, abs(v.amount - v.paid) as size, coalesce(sum(abs(v.amount - v.paid))
             over (order by v.position rows between unbounded preceding and 1 preceding), 0) as before

@@ -139,6 +139,9 @@ export const amountInput = () => decimalInput(MAX_SUM);
 export const centsInput = () =>
   amountInput().refine((value) => Number(value.toFixed(2)) === value, 'se esperaban como mucho 2 decimales');
 
+/** A percentage of an input, as registers of invoices hold it. */
+export const percentInput = () => centsInput().min(0).max(100);
+
 /** Text of an input, trimmed; half characters are replaced, and NUL is refused: PostgreSQL can't hold either. */
 export const text = (max = 1000) =>
   z

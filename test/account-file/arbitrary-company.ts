@@ -114,6 +114,9 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
         ...more(),
       };
     }, 3);
+  /** Of lines of what is sold. */
+  const taxes = () =>
+    flip() ? maybe({ recargo: pick([0, 0.5, 5.2, 99.99]) }) : { iva: 0, exencion: pick(['E1', 'E6', 'N2', 'S2']) };
   const onProject = (more?: () => object) => {
     const proyecto = flip() ? named('proyectos') : null;
     return { proyecto, lineas: lines(true, more) };
@@ -273,7 +276,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   };
   add('presupuestos', (index) => ({
     ...sale('P', index),
-    ...onProject(),
+    ...onProject(taxes),
     ...maybe({ observaciones: ` <i>${text()}</i>`, promo_code: text(), valido_hasta: date() }),
     ...maybe({ estado: pick(['pendiente', 'aceptado', 'rechazado']) }),
   }));
@@ -290,7 +293,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
       descripcion: text(),
       cliente: named('clientes'),
       fecha_creacion: date(),
-      lineas: lines(true),
+      lineas: lines(true, taxes),
       periodicidad: pick(['semanal', 'quincenal', 'mensual', 'bimensual', 'trimestral', 'semestral', 'anual']),
       ...maybe({ fecha_inicio, fecha_caducidad, meses_activos: [12, 1], dia_ancla: 31, ciclos_saltados: [date()] }),
       ...(flip() ? { ultima_facturacion: date(), ...maybe({ pendiente_desde: '1999-12-31' }) } : {}),
@@ -298,7 +301,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
   });
   add('albaranes', (index) => ({
     ...sale('A', index),
-    ...onProject(converted),
+    ...onProject(() => ({ ...taxes(), ...converted() })),
     ...maybe({
       observaciones: pick([text(), ` <b>${text()}</b>\n`]),
       promo_code: text(),
@@ -312,8 +315,10 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     ...onProject(() => ({
       ...maybe({ proviene_albaranes: flip(), albaran: named('albaranes') }),
       ...maybe({ linea_rectificada: 1, albaran_liberado: flip() }),
+      ...taxes(),
       ...converted(),
     })),
+    ...maybe({ retencion: pick([0, 7, 15, 99.99]) }),
     ...annulment(),
     ...maybe({ vencimientos: some(() => ({ fecha: date(), importe: number(), ...maybe({ cobrado: number() }) })) }),
   }));

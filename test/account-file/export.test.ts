@@ -104,7 +104,7 @@ test('what was left out comes back as it counts: defaults, computed prices, due 
     stock: 40.5,
   });
   const [, factura] = await acme.exported('facturas');
-  expect(factura?.vencimientos).toMatchObject([{ fecha: '2026-02-01', importe: 48.51, cobrado: 0 }]);
+  expect(factura?.vencimientos).toMatchObject([{ fecha: '2026-02-01', importe: 69.8, cobrado: 0 }]);
   const [albaran] = await acme.exported('albaranes');
   expect(albaran).toMatchObject({
     observaciones: '<p>En obra</p>\n',

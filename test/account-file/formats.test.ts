@@ -81,11 +81,14 @@ const namesOf = ({ fields, children }: Collection): string[] => [
 test('docs/account-file.md has the collections in their order, each with its fields and no other', async () => {
   const page = await readFile(new URL('../../docs/account-file.md', import.meta.url), 'utf8');
   const shared = new Map(
-    ['LINE', 'PARTY', 'ANNULMENT'].map((name) => [name, page.match(new RegExp(`^${name}: [^]*?\\.$`, 'm'))?.[0] ?? '']),
+    ['LINE', 'TAXES', 'PARTY', 'ANNULMENT'].map((name) => [
+      name,
+      page.match(new RegExp(`^${name}: [^]*?\\.$`, 'm'))?.[0] ?? '',
+    ]),
   );
   const described = [...page.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name = '', text = '']) => ({
     name,
-    text: text.replace(/LINE|PARTY|ANNULMENT/g, (word) => shared.get(word) ?? ''),
+    text: text.replace(/LINE|TAXES|PARTY|ANNULMENT/g, (word) => shared.get(word) ?? ''),
   }));
   expect(described.map(({ name }) => name)).toEqual(['cuenta', ...COLLECTIONS.map(({ name }) => name)]);
   for (const collection of COLLECTIONS) {

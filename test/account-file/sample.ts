@@ -300,7 +300,13 @@ export const SAMPLE: readonly FileRecord[] = [
       { fecha: '2026-03-31', importe: 20.82 },
     ],
   },
-  { coleccion: 'facturas', ref: 'f2', fecha: '2026-02-01', cliente: 'pepa', lineas: [line, { ...line, iva: 10 }] },
+  {
+    coleccion: 'facturas',
+    ref: 'f2',
+    fecha: '2026-02-01',
+    cliente: 'pepa',
+    lineas: [line, { ...line, iva: 10, recargo: 1.4 }, { ...line, iva: 0, exencion: 'E5' }],
+  },
   {
     coleccion: 'facturas',
     ref: 'f3',
@@ -318,6 +324,8 @@ export const SAMPLE: readonly FileRecord[] = [
     cliente: 'bar',
     rectifica: 'f1',
     motivo_rectificacion: 'Devuelto',
+    tipo_rectificativa: 'R4',
+    retencion: 15,
     lineas: [
       {
         ...line,

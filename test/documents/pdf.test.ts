@@ -3,13 +3,14 @@ import { inflateSync } from 'node:zlib';
 import decodeQR from 'qr/decode.js';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { afterAll, expect, test } from 'vitest';
-import { type DocumentContent, EXEMPTIONS, INVOICE_TYPES, type InvoiceType } from '../../documents/content.ts';
+import { type DocumentContent, INVOICE_TYPES, type InvoiceType } from '../../documents/content.ts';
 import { readableColor } from '../../documents/pdf/color.ts';
 import { documentPdf, type PdfOptions } from '../../documents/pdf/document.ts';
 import { drawPdf } from '../../documents/pdf/draw.ts';
 import { FACES, fonts, printable } from '../../documents/pdf/fonts.ts';
 import { day, decimal, euros, iban, percent, sum } from '../../documents/pdf/formats.ts';
 import { paragraphsOf } from '../../documents/pdf/remarks.ts';
+import { EXEMPTIONS } from '../../entities/sales.ts';
 import { Threads } from '../../platform/threads.ts';
 import { invoice, line } from './sample.ts';
 

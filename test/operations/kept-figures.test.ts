@@ -367,7 +367,14 @@ test('[PRJ-01] an import that works totals out anew waits for the sale that is a
   const mayEnd = Promise.withResolvers<void>();
   const line = { position: 1, description: 'x', quantity: 2, unit_price: 10.05, vat: 21, discount: 0, project_id: 9 };
   const none = { product_id: null, variation_id: null, format_id: null, base_quantity: null, factor: null };
-  const undated = { extended_description: null, start_date: null, end_date: null, moves_stock: false };
+  const undated = {
+    extended_description: null,
+    start_date: null,
+    end_date: null,
+    moves_stock: false,
+    surcharge: 0,
+    exemption: null,
+  };
   const sale = one.service.database.transaction(acme.id, { write: true }, async (db) => {
     const now = clock.now();
     const date = Temporal.PlainDate.from(TODAY);

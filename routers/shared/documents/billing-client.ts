@@ -11,9 +11,9 @@ import { lockTaxKey } from '../party.ts';
 import { email, text } from '../schemas.ts';
 
 export const billingClient = z.object({
-  id: id('client').optional().describe('Cliente existente; lo demás no cuenta'),
-  nombre_fiscal: text(300).optional().describe('Obligatorio para crear el cliente'),
-  cif: text(50).optional().describe('Busca el cliente y lo actualiza, o lo crea'),
+  id: id('client').optional().describe('Si existe; lo demás no cuenta'),
+  nombre_fiscal: text(300).optional().describe('Obligatorio para crearlo'),
+  cif: text(50).optional().describe('Lo busca y actualiza, o lo crea'),
   direccion: text(500).optional(),
   cp: text(20).optional(),
   poblacion: text(200).optional(),

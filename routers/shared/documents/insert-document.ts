@@ -9,17 +9,20 @@ import { lineRows, type PriceSource, type ResolvedLine } from './sale-lines.ts';
 
 const NOT_OF_NOTES = sql`and not l.from_delivery_note`;
 
+const TAXES = sql`, surcharge, exemption`;
+const SOLD = sql`${TAXES}, estimate_line_id`;
+
 /**
- * Where lines go, which column names their document, whether they say which line of an estimate they are, what those that `count` are
- * for their project, and which way goods go.
+ * Where lines go, which column names their document, what more they say than lines of purchases, what those that `count` are for their
+ * project, and which way goods go.
  */
 const PARTS = {
   // Nothing is sold by it.
-  estimates: { lines: sql.table('estimate_lines'), parent: sql.ref('estimate_id'), converted: false, goods: 0 },
+  estimates: { lines: sql.table('estimate_lines'), parent: sql.ref('estimate_id'), more: TAXES, goods: 0 },
   delivery_notes: {
     lines: sql.table('delivery_note_lines'),
     parent: sql.ref('delivery_note_id'),
-    converted: true,
+    more: SOLD,
     figure: sql.ref('sales'),
     count: sql``,
     goods: -1,
@@ -27,7 +30,7 @@ const PARTS = {
   invoices: {
     lines: sql.table('invoice_lines'),
     parent: sql.ref('invoice_id'),
-    converted: true,
+    more: SOLD,
     figure: sql.ref('sales'),
     count: NOT_OF_NOTES,
     goods: -1,
@@ -35,7 +38,7 @@ const PARTS = {
   purchase_delivery_notes: {
     lines: sql.table('purchase_delivery_note_lines'),
     parent: sql.ref('purchase_delivery_note_id'),
-    converted: false,
+    more: sql``,
     figure: sql.ref('purchases'),
     count: sql``,
     goods: 1,
@@ -44,7 +47,7 @@ const PARTS = {
   purchase_invoices: {
     lines: sql.table('purchase_invoice_lines'),
     parent: sql.ref('purchase_invoice_id'),
-    converted: false,
+    more: sql``,
     figure: sql.ref('purchases'),
     count: NOT_OF_NOTES,
     goods: 0,
@@ -72,20 +75,18 @@ interface NewLines {
  * projects have sold or bought that much more. An estimate does neither. DLV-03, DLV-04, DLV-05, DLV-08, PRJ-01
  */
 export async function insertLines(db: Db, { accountId, id, table, lines, priceList, projectId, now }: NewLines) {
-  const { lines: lineTable, parent, converted, goods: direction } = PARTS[table];
+  const { lines: lineTable, parent, more, goods: direction } = PARTS[table];
   const rows = lineRows(lines);
   const price = priceList === 'cost' ? sql`p.cost` : sql`(p.prices -> ${String(priceList)} ->> 0)::numeric`;
   const document = sql<number>`${id}::bigint`;
   // A price that was not sent is the list's or the cost, per base unit, for as many as the format holds.
   const written =
     sql`insert into ${lineTable} (account_id, ${parent}, position, description, quantity, unit_price, discount,
-      vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id
-      ${converted ? sql`, estimate_line_id` : sql``})
+      vat, product_id, variation_id, format_id, base_quantity, extended_description, start_date, end_date, project_id${more})
     select ${accountId}, ${document}, l.position, l.description, l.quantity,
       coalesce(l.unit_price, ${price} * coalesce(l.factor, 1), 0),
       l.discount, l.vat, l.product_id, l.variation_id, l.format_id, l.base_quantity, l.extended_description,
-      l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)
-      ${converted ? sql`, l.estimate_line_id` : sql``}
+      l.start_date, l.end_date, coalesce(l.project_id, ${projectId ?? null}::bigint)${more}
     from ${rows} left join products p on p.account_id = ${accountId} and p.id = l.product_id
     order by l.position
     returning id`.execute(db);

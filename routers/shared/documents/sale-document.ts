@@ -13,8 +13,8 @@ import { DOCUMENTS } from './selection.ts';
 export const saleOrder = z.object({
   obra: text(500).min(1).describe('Concepto o referencia'),
   detalles_operacion: text(20_000).optional().describe('Observaciones; admite HTML'),
-  promo_code: text(100).optional().describe('Código promocional; no cambia precios'),
-  proyectoId: id('project').optional().describe('Proyecto de las líneas que no tengan otro'),
+  promo_code: text(100).optional().describe('No cambia precios'),
+  proyectoId: id('project').optional().describe('De las líneas que no tengan otro'),
   fecha: isoDate().optional().describe('Si falta, hoy; no antes del último número de la serie'),
 });
 
@@ -87,8 +87,18 @@ export const lineContents = {
   proyectoId: idOf('project', 'l.project_id').orNull(),
 };
 
+/** What a line of what is sold, or a rate of such lines, says of its taxes beside its VAT. */
+export const taxes = <const Row extends string>(row: Row) => ({
+  recargo: decimalOf(`${row}.surcharge`),
+  exencion: plainOf(`${row}.exemption`).orNull(),
+});
+
+/** What a line `l` of what is sold holds. */
+export const saleLineContents = { ...lineContents, ...taxes('l') };
+
 /** One line `l` of a document with all that is stored of it. W-05 */
 export const documentLine = (kind: Kind) => ({ lineaId: idOf(kind, 'l.id'), ...lineContents });
+export const saleDocumentLine = (kind: Kind) => ({ lineaId: idOf(kind, 'l.id'), ...saleLineContents });
 
 /** Whether a line `l` of an invoice came with a delivery note, as 0 or 1. PRJ-01 */
 export const fromDeliveryNote = fieldOf<boolean>()(

@@ -1,11 +1,12 @@
 // The lines of a document as a caller sends them, and what they become once their articles are known.
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { EXEMPTIONS } from '../../../entities/sales.ts';
 import { beyondLimits, LINE_TOO_LARGE, SUM_TOO_LARGE } from '../../../platform/amounts.ts';
 import type { Db } from '../../../platform/database.ts';
 import { badField, badInput, type FieldProblem } from '../../../platform/errors.ts';
 import { id } from '../id.ts';
-import { decimalInput, isoDate, text } from '../schemas.ts';
+import { decimalInput, isoDate, percentInput, text } from '../schemas.ts';
 
 const filled = (value: unknown) => value !== undefined && value !== '';
 
@@ -13,11 +14,11 @@ const filled = (value: unknown) => value !== undefined && value !== '';
 const lineFields = {
   cantidad: decimalInput()
     .refine((value) => value !== 0, 'no puede ser 0')
-    .describe('Negativa en una devolución'),
+    .describe('Negativa si se devuelve'),
   descripcion: text(2000).optional().describe('Obligatoria sin artículo'),
   importe_unitario: decimalInput().optional().describe('Sin IVA; si falta, el del artículo'),
   iva: decimalInput().min(0).max(100).optional().describe('Si falta, el del artículo o 21'),
-  descuento: decimalInput().min(-100).max(100).optional().describe('Porcentaje'),
+  descuento: decimalInput().min(-100).max(100).optional().describe('%'),
   articulo_fk: id('product').optional(),
   variacion_articulo_fk: id('variation').optional(),
   descripcion_ampliada: text(10_000).optional(),
@@ -25,15 +26,36 @@ const lineFields = {
   cantidad_base_real: decimalInput()
     .refine((value) => value > 0, 'tiene que ser mayor que 0')
     .optional()
-    .describe('En unidad base, si el peso es variable'),
+    .describe('Si el peso es variable'),
   proyectoId: id('project').optional().describe('Si no es el del pedido'),
 };
 
+/** What a line of what is sold may say of its taxes beside its VAT. */
+export const saleTaxes = {
+  recargo: percentInput().optional().describe('De equivalencia, %'),
+  exencion: z.enum(EXEMPTIONS).optional(),
+};
+
+/** A line that says why it has no VAT has neither VAT nor surcharge. */
+export function checkTaxes({
+  value: line,
+  issues,
+}: z.core.ParsePayload<{
+  iva?: number | undefined;
+  recargo?: number | undefined;
+  exencion?: string | undefined;
+}>): void {
+  for (const field of ['iva', 'recargo'] as const) {
+    if (line.exencion === undefined || !line[field]) continue;
+    issues.push({ code: 'custom', path: [field], message: 'tiene que ser 0 con exencion', input: line });
+  }
+}
+
 /**
- * A line of a recurring service: reservations are of one document. Without an article it says what it is and costs; what is of an
- * article needs one. DLV-03, DLV-08
+ * A line of any document or recurring service. Without an article it says what it is and costs; what is of an
+ * article needs one. DLV-08
  */
-export const renewedLine = z.object(lineFields).check(({ value: line, issues }) => {
+const anyLine = z.object(lineFields).check(({ value: line, issues }) => {
   const problem = (field: string, message: string) =>
     issues.push({ code: 'custom', path: [field], message, input: line });
   const article = line.articulo_fk !== undefined;
@@ -46,8 +68,11 @@ export const renewedLine = z.object(lineFields).check(({ value: line, issues }) 
   }
 });
 
-/** A line of a sale document. */
-export const saleLine = renewedLine
+/** A line of a recurring service: reservations are of one document. DLV-03 */
+export const renewedLine = anyLine.safeExtend(saleTaxes).check(checkTaxes);
+
+/** A line of a purchase document. */
+export const purchaseLine = anyLine
   .safeExtend({
     startDate: isoDate().optional().describe('Reserva desde'),
     endDate: isoDate().optional().describe('Hasta, incluido'),
@@ -62,6 +87,9 @@ export const saleLine = renewedLine
     }
   });
 
+/** A line of a sale document. */
+export const saleLine = purchaseLine.safeExtend(saleTaxes).check(checkTaxes);
+
 export type SaleLine = z.output<typeof saleLine>;
 
 /** A decimal; as PostgreSQL's text where it was computed there, since a number might not hold all its digits. */
@@ -74,6 +102,8 @@ export interface ResolvedLine {
   quantity: Exact;
   unit_price: Exact | null;
   vat: number;
+  surcharge: number;
+  exemption: string | null;
   discount: number;
   product_id: number | null;
   variation_id: number | null;
@@ -106,7 +136,7 @@ export type PriceSource = number | 'cost';
 export async function resolveLines(
   db: Db,
   accountId: number,
-  lines: readonly (z.output<typeof renewedLine> & Partial<SaleLine>)[],
+  lines: readonly (z.output<typeof anyLine> & Partial<SaleLine>)[],
   multiFormatStock: boolean,
   { trade = 'sale', of = 'detalles' }: { trade?: 'sale' | 'purchase'; of?: string } = {},
 ): Promise<ResolvedLine[]> {
@@ -170,7 +200,9 @@ export async function resolveLines(
       description: line.descripcion || product?.description || '',
       quantity: line.cantidad,
       unit_price: line.importe_unitario ?? null,
-      vat: line.iva ?? product?.vat ?? 21,
+      vat: line.iva ?? (line.exencion ? 0 : (product?.vat ?? 21)),
+      surcharge: line.recargo ?? 0,
+      exemption: line.exencion ?? null,
       discount: line.descuento ?? 0,
       product_id: line.articulo_fk ?? null,
       variation_id: variation ?? null,
@@ -195,12 +227,13 @@ export async function resolveLines(
  */
 export function checkAmounts(lines: readonly ResolvedLine[], from: PriceSource, of = 'detalles'): void {
   const beyond = beyondLimits(
-    lines.map(({ quantity, unit_price, factor, discount, vat, list_prices, cost }) => ({
+    lines.map(({ quantity, unit_price, factor, discount, vat, surcharge, list_prices, cost }) => ({
       quantity: Number(quantity),
       unitPrice: Number(unit_price ?? (from === 'cost' ? cost : list_prices?.[from]?.[0]) ?? 0),
       factor: unit_price === null ? (factor ?? 1) : 1,
       discount,
       vat,
+      surcharge,
     })),
   );
   const problems = beyond.lines.map((index) => ({
@@ -218,6 +251,6 @@ export const goodsOf = (lines: readonly ResolvedLine[]): number[] =>
 /** The resolved lines as rows of a FROM, named `l`. */
 export const lineRows = (lines: readonly ResolvedLine[]) =>
   sql`json_to_recordset(${JSON.stringify(lines.map(({ list_prices, cost, ...line }) => line))}::json) as l(position int, description text, quantity numeric,
-    unit_price numeric, vat numeric, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
+    unit_price numeric, vat numeric, surcharge numeric, exemption text, discount numeric, product_id bigint, variation_id bigint, format_id bigint,
     base_quantity numeric, extended_description text, start_date date, end_date date, project_id bigint, estimate_line_id bigint, factor numeric,
     moves_stock boolean)`;

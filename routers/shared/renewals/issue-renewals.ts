@@ -3,6 +3,7 @@
 // interrupted leaves whole notes, and the rest stays due. What is due and not issued stays due until it is issued or skipped.
 import { sql } from 'kysely';
 import { sealDocuments } from '../../../documents/sealed-content.ts';
+import { vatByRate } from '../../../documents/vat-by-rate.ts';
 import type { Author } from '../../../platform/audit.ts';
 import { type Database, type Db, isDatabaseAway, isDatabaseError } from '../../../platform/database.ts';
 import { badField, notFound } from '../../../platform/errors.ts';
@@ -10,7 +11,6 @@ import { Changes, writeJournal } from '../../../platform/journal.ts';
 import { inSlices } from '../../../platform/slices.ts';
 import { insertDeliveryNote, nextId } from '../documents/insert-document.ts';
 import { goodsOf, type ResolvedLine } from '../documents/sale-lines.ts';
-import { vatByRate } from '../documents/vat-by-rate.ts';
 import { CYCLES, countRenewals, renewalDates, type Schedule } from './renewal-dates.ts';
 
 /**
@@ -53,7 +53,7 @@ interface RecurringRow extends Schedule {
   description: string;
   client_id: number;
   amount: number;
-  /** VAT included, rounded once for each rate. */
+  /** VAT and surcharge included, rounded once for each rate. */
   total: number;
   /** The first day whose cycles are issued. */
   since: string;
@@ -455,8 +455,8 @@ function anchorDay({ periodicity, last_invoiced_on, start_date, created_on }: Sc
 /** A recurring's lines as lines of a note. Reservation dates are not copied: they belong to one document. DLV-03 */
 async function linesOf(db: Db, accountId: number, recurringId: number): Promise<ResolvedLine[]> {
   const { rows } = await sql<ResolvedLine>`
-    select l.position, l.description, l.quantity, l.unit_price, l.discount, l.vat, l.product_id, l.variation_id, l.format_id,
-      l.base_quantity, l.extended_description, l.project_id, null as start_date, null as end_date, f.factor,
+    select l.position, l.description, l.quantity, l.unit_price, l.discount, l.vat, l.surcharge, l.exemption, l.product_id,
+      l.variation_id, l.format_id, l.base_quantity, l.extended_description, l.project_id, null as start_date, null as end_date, f.factor,
       coalesce(p.mode = 'sale', false) as moves_stock
     from recurring_lines l
     left join products p on p.account_id = ${accountId} and p.id = l.product_id

@@ -50,6 +50,8 @@ const plain = {
   descripcion_ampliada: null,
   startDate: null,
   endDate: null,
+  recargo: 0,
+  exencion: null,
 };
 
 test('[EST-01] each as the note itself shows it, with its project, and whether it is reviewed and invoiced', async () => {

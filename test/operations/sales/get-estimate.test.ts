@@ -32,6 +32,8 @@ const plain = {
   startDate: null,
   endDate: null,
   proyectoId: null,
+  recargo: 0,
+  exencion: null,
 };
 
 test('[EST-01] by number or sealed id: header, counterpart, lines, and their sum', async () => {

@@ -47,6 +47,8 @@ const plain = {
   startDate: null,
   endDate: null,
   proyectoId: null,
+  recargo: 0,
+  exencion: null,
 };
 
 test('[EST-01] by number or sealed id: header, counterpart, lines and which of them came from a note', async () => {
@@ -59,6 +61,7 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
     rectificada_por: [],
     tipo: 'factura',
     facturaId: expect.any(String),
+    tipo_factura: 'F1',
     numero: 'F2026-0007',
     fecha: '2026-03-01',
     concepto: 'Reforma',
@@ -68,9 +71,11 @@ test('[EST-01] by number or sealed id: header, counterpart, lines and which of t
     proyectoId: null,
     base_imponible: 67.1,
     total_con_iva: 74.18,
+    retencion: null,
+    a_pagar: 74.18,
     desglose_iva: [
-      { iva: 21, base: 3.35, cuota: 0.7 },
-      { iva: 10, base: 63.75, cuota: 6.38 },
+      { iva: 21, recargo: 0, exencion: null, base: 3.35, cuota: 0.7, cuota_recargo: 0 },
+      { iva: 10, recargo: 0, exencion: null, base: 63.75, cuota: 6.38, cuota_recargo: 0 },
     ],
     saldo: 74.18,
     pagada: false,

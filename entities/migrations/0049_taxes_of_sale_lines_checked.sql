@@ -1,0 +1,6 @@
+-- run: concurrently
+alter table estimate_lines validate constraint estimate_lines_exemption_check;
+alter table recurring_lines validate constraint recurring_lines_exemption_check;
+alter table delivery_note_lines validate constraint delivery_note_lines_exemption_check;
+alter table invoice_lines validate constraint invoice_lines_exemption_check;
+alter table invoices validate constraint invoices_rectification_type_check;

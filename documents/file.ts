@@ -42,6 +42,13 @@ const KINDS: Record<DocumentFile, Kind> = {
   invoiceUbl: eInvoice('ubl'),
 };
 
+/** The PDF of each kind of document. */
+export const PDF_OF = {
+  delivery_notes: 'deliveryNotePdf',
+  estimates: 'estimatePdf',
+  invoices: 'invoicePdf',
+} as const satisfies Record<SealedTable, DocumentFile>;
+
 interface Maker {
   database: Database;
   threads: Threads;
@@ -67,8 +74,13 @@ export async function documentFile(
   return { name: `${fileName(nameOf(content))}.${ending}`, type, bytes };
 }
 
-/** What a document said when it was last sealed; of one that never was, what it says now. */
-async function contentText(db: Db, accountId: number, table: SealedTable, id: number): Promise<string | undefined> {
+/** What a document said when it was last sealed, a `DocumentContent` as JSON; of one that never was, what it says now. */
+export async function contentText(
+  db: Db,
+  accountId: number,
+  table: SealedTable,
+  id: number,
+): Promise<string | undefined> {
   const sealed = sql<{
     content: string | null;
   }>`select ${lastSaying(accountId, table, sql`${id}::bigint`, 'content')} as content`;

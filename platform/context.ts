@@ -121,6 +121,8 @@ export interface OperationContext {
   webhooks: Webhooks;
   /** Adds a response header. */
   header(name: string, value: string): void;
+  /** The public address of the service. */
+  baseUrl: string;
   /** A download link that works for ten minutes. */
   downloadUrl(target: LinkTarget): string;
   /** Says that the answer is about this file. */

@@ -106,6 +106,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
     /^\.historial\[\]\.(motivo|documento|origen\.nombre)$/, // nothing came of it, of who has no name
+    /^\.enlaces\[\]\.(revocado|primera_apertura|ultima_apertura)$/, // a live link, one that nobody has opened
     /^\.fallos\[\]\.id$/, // a chain that lacks its end
     /^\.movimientoId$/, // settled without an account
     /^\.cambios\[\]\.(id|origen\.nombre)$/, // of the company itself; of who has no name

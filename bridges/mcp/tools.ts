@@ -40,6 +40,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   funnel: 'listar_funnels',
   invoice: 'consultar_facturas',
   invoiceLine: 'obtener_factura',
+  documentLink: 'consultar_enlaces_documento',
   dueDate: 'consultar_vencimientos',
   lossReason: 'listar_motivos_perdida',
   opportunity: 'consultar_oportunidades',

@@ -23,6 +23,7 @@ const NOT_LASTING = [
   'audit.list',
   'changes.list',
   'documents.verify',
+  'documents.listLinks',
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',

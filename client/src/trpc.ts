@@ -391,13 +391,13 @@ export type Procedures = {
      */
     createLink: Mutation<types.DocumentsCreateLinkInput, types.DocumentsCreateLinkOutput>;
     /**
-     * Consultar enlaces de un documento. Los vigentes y los últimos que terminaron, con sus aperturas. id: de invoices.list y similares.
+     * Enlaces de un documento. Los vigentes y los últimos terminados, con sus aperturas. id: de invoices.list y similares.
      *
      * `GET /api/v1/documents/{tipo}/{id}/links`; permiso `svc.read`
      */
     listLinks: Query<types.DocumentsListLinksInput, types.DocumentsListLinksOutput>;
     /**
-     * Revocar enlace a un documento. La página deja de estar disponible. enlaceId: de documents.listLinks.
+     * Revocar enlace a documento. Su página deja de existir. enlaceId: de documents.listLinks.
      *
      * `DELETE /api/v1/documents/{tipo}/{id}/links/{enlaceId}`; permiso `svc.write`
      */

@@ -35,8 +35,8 @@ interface Stored {
  * newest first. One that has ended is there for another year. DOC-03
  */
 export const listDocumentLinks = operation({
-  title: 'Consultar enlaces de un documento',
-  description: 'Los vigentes y los últimos que terminaron, con sus aperturas. id: de consultar_facturas y similares.',
+  title: 'Enlaces de un documento',
+  description: 'Los vigentes y los últimos terminados, con sus aperturas. id: de consultar_facturas y similares.',
   rest: ['GET /documents/{tipo}/{id}/links'],
   alias: 'consultarEnlacesDocumento',
   scope: 'svc.read',

@@ -9,8 +9,8 @@ import { documentInput, namedDocument } from './document.ts';
 
 /** Revokes a link to a document: its page is gone at once. One that is revoked already is answered the same. DOC-03 */
 export const revokeDocumentLink = operation({
-  title: 'Revocar enlace a un documento',
-  description: 'La página deja de estar disponible. enlaceId: de consultar_enlaces_documento.',
+  title: 'Revocar enlace a documento',
+  description: 'Su página deja de existir. enlaceId: de consultar_enlaces_documento.',
   rest: ['DELETE /documents/{tipo}/{id}/links/{enlaceId}'],
   alias: 'revocarEnlaceDocumento',
   scope: 'svc.write',

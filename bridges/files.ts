@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { documentFile } from '../documents/file.ts';
+import { exportOf } from '../documents/registers.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
 import { type Attachment, findAttachment, readAttachmentPart } from '../routers/sales/list-estimate-attachments.ts';
@@ -11,6 +12,15 @@ import { type Attachment, findAttachment, readAttachmentPart } from '../routers/
 const DOWNLOADS = { link: 4, company: 16 };
 /** In bytes. Each download uses about three times as much memory. */
 const PART = 256 * 1024;
+
+const EXPORTS = {
+  registersNdjson: { ending: 'ndjson', type: 'application/x-ndjson', format: 'ndjson' },
+  registersXml: { ending: 'xml', type: 'application/xml', format: 'xml' },
+} as const;
+
+async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const line of lines) yield Buffer.from(`${line}\n`);
+}
 
 const missing = () => new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
 
@@ -69,6 +79,13 @@ export function addFileRoutes(app: FastifyInstance, service: Service): void {
       if (!target) throw missing();
       const { accountId, file: linked, id } = target;
       if (request.method === 'GET') downloads.begin(reply, token, accountId);
+      if (linked === 'registersNdjson' || linked === 'registersXml') {
+        const { ending, type, format } = EXPORTS[linked];
+        reply.type(type).headers(fileHeaders(`registros.${ending}`));
+        if (request.method === 'HEAD') return reply.send();
+        const { lines } = exportOf(database, accountId, format);
+        return reply.send(Readable.from(withEnds(lines), { objectMode: false, highWaterMark: PART }));
+      }
       if (linked !== 'attachment') {
         const made = await documentFile(service, accountId, { file: linked, id });
         if (!made) throw missing();

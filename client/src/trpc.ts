@@ -385,6 +385,12 @@ export type Procedures = {
      */
     history: Query<types.DocumentsHistoryInput, types.DocumentsHistoryOutput>;
     /**
+     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
+     */
+    register: Query<types.DocumentsRegisterInput, types.DocumentsRegisterOutput>;
+    /**
      * Crear enlace a un documento. Una página con el documento y su PDF para quien tenga el enlace. La dirección solo se muestra ahora.
      *
      * `POST /api/v1/documents/{tipo}/{id}/link`; permiso `svc.write`

@@ -1,3 +1,7 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
+import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';
 import { shape, textOf } from '../shared/shape.ts';
@@ -14,6 +18,15 @@ const settings = shape({
   iban: textOf('a.iban'),
 });
 
+const output = settings.schema.extend({
+  verifactu: z.object({
+    activo: z.boolean(),
+    modo: z.enum(REGISTER_MODES).nullable(),
+    pendientes: z.int().describe('Registros sin enviar o sin respuesta'),
+  }),
+  declaracion_responsable: z.string().nullable().describe('La del productor del sistema'),
+});
+
 /** What the company says of itself on the documents that it issues; the operator sets it. Without a legal name, its name. DOC-03 */
 export const getFiscalSettings = operation({
   title: 'Datos fiscales',
@@ -22,14 +35,27 @@ export const getFiscalSettings = operation({
   alias: 'obtenerDatosFiscales',
   scope: 'svc.read',
   input: {},
-  output: settings.schema,
-  handler: ({ db, accountId }) =>
-    jsonRow(
-      db,
-      db
-        .selectFrom('accounts as a')
-        .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
-        .where('a.id', '=', accountId),
-      settings,
-    ),
+  lasts: false,
+  output,
+  async handler({ db, accountId, verifactu }) {
+    const [said, { rows }] = await Promise.all([
+      jsonRow(
+        db,
+        db
+          .selectFrom('accounts as a')
+          .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
+          .where('a.id', '=', accountId),
+        settings,
+      ),
+      sql<{ mode: RegisterMode | null; pending: number }>`
+      select a.verifactu_mode as mode, coalesce((select sum(c.n - c.answered) from register_chains c
+        where c.account_id = ${accountId}), 0)::int as pending
+      from accounts a where a.id = ${accountId}`.execute(db),
+    ]);
+    const [{ mode, pending } = { mode: null, pending: 0 }] = rows;
+    return withMore(said, {
+      verifactu: { activo: mode !== null, modo: mode, pendientes: pending },
+      declaracion_responsable: verifactu?.declarationUrl ?? null,
+    });
+  },
 });

@@ -16,6 +16,7 @@ import { getDeliveryNote } from './get-delivery-note.ts';
 import { getDocumentHistory } from './get-document-history.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getInvoice } from './get-invoice.ts';
+import { getInvoiceRegister } from './get-register.ts';
 import { listDeliveryNotes } from './list-delivery-notes.ts';
 import { listDocumentLinks } from './list-document-links.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
@@ -43,6 +44,7 @@ export const documents = {
   documents: {
     verify: verifyIssuedDocuments,
     history: getDocumentHistory,
+    register: getInvoiceRegister,
     createLink: createDocumentLink,
     listLinks: listDocumentLinks,
     revokeLink: revokeDocumentLink,

@@ -1,6 +1,7 @@
 // Parsers of the options of `albaran account`.
 import { InvalidArgumentError } from 'commander';
 import { isTimeZone } from '../../account-file/local-times.ts';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
 export function slug(text: string): string {
@@ -32,4 +33,10 @@ export function iban(text: string): string {
   const written = withoutSpaces(text);
   if (written === '' || isIban(written)) return written;
   throw new InvalidArgumentError('Expected an IBAN with its check digits.');
+}
+
+export function modeOrOff(text: string): RegisterMode | 'off' {
+  const mode = REGISTER_MODES.find((mode) => mode === text);
+  if (mode || text === 'off') return mode ?? 'off';
+  throw new InvalidArgumentError(`Expected ${REGISTER_MODES.join(', ')} or off.`);
 }

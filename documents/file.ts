@@ -108,7 +108,7 @@ export async function contentText(
 }
 
 /** The first register of an invoice: later ones repeat its code. DOC-02 */
-async function registerOf(db: Db, accountId: number, id: number): Promise<Found['register']> {
+export async function registerOf(db: Db, accountId: number, id: number): Promise<Found['register']> {
   const { rows } = await sql<{ qr: string; mode: RegisterMode }>`
     select r.qr, r.mode from invoice_registers r
     where r.account_id = ${accountId} and r.invoice_id = ${id} and r.type = 'alta' order by r.id limit 1`.execute(db);

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { SealedTable } from '../entities/seals.ts';
 import type { Database, Db } from '../platform/database.ts';
 import type { DocumentContent } from './content.ts';
-import { contentText } from './file.ts';
+import { contentText, registerOf } from './file.ts';
 import { isSealedTable } from './sealed-content.ts';
 
 export const newLinkToken = (accountId: number) => `${accountId}_${randomBytes(32).toString('base64url')}`;
@@ -46,6 +46,8 @@ export async function findLink(
 /** What a link shows. */
 export interface LinkedDocument {
   content: DocumentContent;
+  /** The code for the tax agency, of an invoice that was registered. DOC-02 */
+  register: Awaited<ReturnType<typeof registerOf>>;
   /** The company's local day on which the document was annulled. */
   annulledOn: string | null;
   /** The invoices that rectify it. */
@@ -58,14 +60,15 @@ export function linkedDocument(
   { accountId, table, documentId }: FoundLink,
 ): Promise<LinkedDocument | undefined> {
   return database.transaction(accountId, {}, async (db) => {
-    const [text, { rows: annulled }, { rows: rectifiedBy }] = await Promise.all([
+    const [text, register, { rows: annulled }, { rows: rectifiedBy }] = await Promise.all([
       contentText(db, accountId, table, documentId),
+      table === 'invoices' ? registerOf(db, accountId, documentId) : undefined,
       table === 'estimates' ? { rows: [] } : annulments(db, accountId, table, documentId),
       table === 'invoices' ? rectifications(db, accountId, documentId) : { rows: [] },
     ]);
     if (text === undefined) return undefined;
     const content: DocumentContent = JSON.parse(text);
-    return { content, annulledOn: annulled[0]?.day ?? null, rectifiedBy };
+    return { content, register, annulledOn: annulled[0]?.day ?? null, rectifiedBy };
   });
 }
 

@@ -6,6 +6,7 @@ import { REASONS } from '../../documents/exemptions.ts';
 import { documentFile, PDF_OF } from '../../documents/file.ts';
 import { type FoundLink, findLink, type LinkedDocument, LinkOpens, linkedDocument } from '../../documents/links.ts';
 import { day, decimal, euros, iban, isZero, percent } from '../../documents/pdf/formats.ts';
+import { drawQr } from '../../documents/pdf/qr.ts';
 import { type Paragraph, paragraphsOf } from '../../documents/pdf/remarks.ts';
 import {
   daysOf,
@@ -90,7 +91,7 @@ function sendFailure(error: FastifyError, request: FastifyRequest, reply: Fastif
   return send(request, reply, { status, title: 'Documento no disponible', narrow: true, body });
 }
 
-async function pageOf({ content, annulledOn, rectifiedBy }: LinkedDocument, pdf: string): Promise<Page> {
+async function pageOf({ content, register, annulledOn, rectifiedBy }: LinkedDocument, pdf: string): Promise<Page> {
   const { emisor, cliente, desglose, rectifica } = content;
   const sums = sumsOf(content);
   const [label, amount] = sums.at(-1) ?? ['', ''];
@@ -99,6 +100,7 @@ async function pageOf({ content, annulledOn, rectifiedBy }: LinkedDocument, pdf:
     title: nameOf(content),
     brand: emisor.nombre_fiscal,
     body: html`${annulledOn ? notice('bad', `Este documento se anuló el ${day(annulledOn)}: ya no es válido.`) : ''}
+${register?.mode === 'pruebas' ? notice('bad', 'Documento de pruebas: no tiene ningún efecto.') : ''}
 ${rectifiedBy.map(({ numero, fecha }) =>
   notice('bad', `Esta factura se rectificó con la factura ${numero ?? 'sin número'} de ${day(fecha)}.`),
 )}
@@ -122,6 +124,7 @@ ${[...new Set(desglose.flatMap(({ exencion }) => exencion ?? []))]
   .map((exemption) => html`<p class="quiet"><strong>${WITHOUT_VAT[exemption]}:</strong> ${REASONS[exemption]}</p>`)}
 </section>
 ${paymentOf(content)}
+${register && codeOf(register.qr)}
 ${remarksOf(paragraphsOf(content.observaciones))}`,
   };
 }
@@ -186,6 +189,25 @@ function paymentOf({ tipo, vencimientos, emisor }: DocumentContent): Html | '' {
   return html`<section class="card" aria-labelledby="payment"><h2 id="payment">Pago</h2>
 <dl class="facts">${account && html`<div><dt>Cuenta (IBAN)</dt><dd>${account}</dd></div>`}
 ${vencimientos.map(({ fecha, importe }) => html`<div><dt>Vence el ${day(fecha)}</dt><dd>${euros(importe)}</dd></div>`)}</dl></section>`;
+}
+
+/** The code that a phone reads, a link as well. Orden HAC/1177/2024, article 21 */
+function codeOf(address: string): Html {
+  const side = 100;
+  let path = '';
+  const canvas = {
+    rect(x: number, y: number, width: number, height: number) {
+      path += `M${x.toFixed(2)} ${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}z`;
+      return this;
+    },
+    fill() {
+      return this;
+    },
+  };
+  drawQr(canvas, address, 0, 0, side);
+  return html`<section class="card code" aria-labelledby="code"><h2 id="code">QR tributario</h2>
+<a href="${address}" rel="noopener"><svg viewBox="0 0 ${side} ${side}" role="img" aria-label="Comprobar la factura en la Agencia Tributaria" shape-rendering="crispEdges"><path d="${path}" /></svg></a>
+<p><strong>VERI*FACTU</strong></p></section>`;
 }
 
 const FACES = {

@@ -1,19 +1,19 @@
 // What a link to a document shows, over HTTP. Making links: test/operations/sales/document-links.test.ts.
 import { afterAll, describe, expect, test } from 'vitest';
 import { anonymiseRecord, personalRecord } from '../../lifecycle/anonymise.ts';
+import { registrable, switchOn, verifactu } from '../helpers/verifactu.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
 
 const NOW = '2026-03-10T10:00:00Z';
 const clock = new TestClock(NOW);
-const server = await startServer({ clock });
+const server = await startServer({ clock, verifactu });
 afterAll(() => server.stop());
 
-const records: FileRecord[] = [
-  {
-    ...{ coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo, S.L.', cif: 'B12345674' },
-    ...{ email: 'compras@nilo.example', direccion: 'Calle Larga, 3', cp: '11001', poblacion: 'Cádiz' },
-  },
-];
+const client: FileRecord = {
+  ...{ coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo, S.L.', cif: 'B12345674' },
+  ...{ email: 'compras@nilo.example', direccion: 'Calle Larga, 3', cp: '11001', poblacion: 'Cádiz' },
+};
+const records = [client];
 const cuenta = {
   ...{ razon_social: 'Muebles Ría, S.L.', cif: 'B87654321', direccion: 'Plaza Nueva, 1', cp: '36001' },
   ...{ poblacion: 'Pontevedra', email: 'hola@ria.example', iban: 'ES9121000418450200051332' },
@@ -125,6 +125,19 @@ describe('[DOC-03] the page of a link', () => {
     );
     expect((await acme.post(`/invoices/${rectifying}/annul`, { motivo: 'No era' })).status).toBe(200);
     expect((await open(original.url)).text).not.toContain('class="notice');
+  });
+
+  test.each(['produccion', 'pruebas'] as const)('[DOC-02] shows the code of a registered invoice: %s', async (mode) => {
+    const acme = await server.company([{ ...client, cif: 'A28015865' }], { cuenta: registrable });
+    const before = await linked(acme);
+    await switchOn(server.service, acme.id, mode);
+    const { url, path } = await linked(acme);
+    const { text, words } = await open(url);
+    expect(words).toContain('QR tributario VERI*FACTU');
+    const [{ qr }] = (await acme.get(`${path}/register`)).body.data.registros;
+    expect(text).toContain(`href="${qr.replaceAll('&', '&amp;')}"`);
+    expect(words.startsWith('Documento de pruebas')).toBe(mode === 'pruebas');
+    expect((await open(before.url)).words).not.toContain('QR');
   });
 
   test('no text of a document becomes markup', async () => {

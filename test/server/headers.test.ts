@@ -54,7 +54,19 @@ test('documents, pages, files, health, the connector’s authorization and what 
   const style = /href="(\/pages\/style-[\w-]+\.css)"/.exec((await server.request('/signin')).text)?.[1] ?? '';
   const linked = (await acme.post('/documents/factura/3901/link', {})).body.data.url;
   const link = new URL(linked).pathname;
-  const paths = [link, `${link}/pdf`, '/d/none', '/', '/docs', '/docs/scalar.js', '/api/v1/openapi.json', '/signin', style, '/oauth/authorize', file];
+  const paths = [
+    link,
+    `${link}/pdf`,
+    '/d/none',
+    '/',
+    '/docs',
+    '/docs/scalar.js',
+    '/api/v1/openapi.json',
+    '/signin',
+    style,
+    '/oauth/authorize',
+    file,
+  ];
   const machine = [
     '/health/live',
     '/health/ready',

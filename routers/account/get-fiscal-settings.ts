@@ -48,9 +48,9 @@ export const getFiscalSettings = operation({
         settings,
       ),
       sql<{ mode: RegisterMode | null; pending: number }>`
-      select a.verifactu_mode as mode, coalesce((select sum(c.n - c.answered) from register_chains c
-        where c.account_id = ${accountId}), 0)::int as pending
-      from accounts a where a.id = ${accountId}`.execute(db),
+      select a.verifactu_mode as mode, coalesce(sum(c.n - c.answered), 0)::int as pending
+      from accounts a left join register_chains c on c.account_id = ${accountId} and c.account_id = a.id
+      where a.id = ${accountId} group by a.verifactu_mode`.execute(db),
     ]);
     const [{ mode, pending } = { mode: null, pending: 0 }] = rows;
     return withMore(said, {

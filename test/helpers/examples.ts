@@ -637,6 +637,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'documents.createLink': { tipo: 'factura', id: 3901, dias: 60 },
   'documents.listLinks': { tipo: 'factura', id: 3901 },
   'documents.revokeLink': { tipo: 'factura', id: 3901, enlaceId: 4601 },
+  'documents.register': { facturaId: 3901 },
   'fiscalSettings.get': {},
   'audit.list': {
     fecha_inicio: '2020-01-01',

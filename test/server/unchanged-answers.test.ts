@@ -24,6 +24,8 @@ const NOT_LASTING = [
   'changes.list',
   'documents.verify',
   'documents.listLinks',
+  'documents.register',
+  'fiscalSettings.get',
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',

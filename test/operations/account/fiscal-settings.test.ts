@@ -18,7 +18,12 @@ const fiscal = {
 
 test('[DOC-03] what a company says of itself comes with its account file, and is read back', async () => {
   const acme = await server.company([], { cuenta: fiscal });
-  expect((await acme.get('/fiscal-settings')).body.data).toEqual({ ...fiscal, iban: 'ES9121000418450200051332' });
+  expect((await acme.get('/fiscal-settings')).body.data).toEqual({
+    ...fiscal,
+    iban: 'ES9121000418450200051332',
+    verifactu: { activo: false, modo: null, pendientes: 0 },
+    declaracion_responsable: null,
+  });
   expect((await acme.alias('obtenerDatosFiscales', {})).body.data.razon_social).toBe('Cuadra Obras, S.L.');
   expect((await server.request('/api/v1/fiscal-settings')).status).toBe(401);
 });

@@ -1,7 +1,7 @@
 // Downloads by signed link. Browsers save the files and never run them. Attachments are read from the database in parts, as
 // fast as the caller reads, and use no connection between parts.
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { documentFile } from '../documents/file.ts';
 import { exportOf } from '../documents/registers.ts';
 import type { Service } from '../platform/context.ts';
@@ -24,6 +24,27 @@ async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
 
 const missing = () => new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
 
+/** The downloads under way, of each link and each company. */
+export class Downloads {
+  readonly #underWay = new Map<string, number>();
+
+  /** Counts one until its answer is sent. Throws 429 if there are too many. */
+  begin(reply: FastifyReply, token: string, accountId: number): void {
+    const [link, company] = [`link ${token}`, `company ${accountId}`];
+    const number = (name: string) => this.#underWay.get(name) ?? 0;
+    if (number(link) >= DOWNLOADS.link || number(company) >= DOWNLOADS.company) {
+      throw new ApiError('quotaSpent', 'Hay demasiadas descargas a la vez', { retryAfterSeconds: 5 });
+    }
+    for (const name of [link, company]) this.#underWay.set(name, number(name) + 1);
+    reply.raw.once('close', () => {
+      for (const name of [link, company]) {
+        if (number(name) > 1) this.#underWay.set(name, number(name) - 1);
+        else this.#underWay.delete(name);
+      }
+    });
+  }
+}
+
 /** Of a file that browsers are to save, and never to run. */
 export const fileHeaders = (name: string) => ({
   'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`,
@@ -37,12 +58,7 @@ export const fileHeaders = (name: string) => ({
  */
 export function addFileRoutes(app: FastifyInstance, service: Service): void {
   const { links, clock, database } = service;
-  const underWay = new Map<string, number>();
-  const count = (name: string, change: 1 | -1) => {
-    const number = (underWay.get(name) ?? 0) + change;
-    if (number > 0) underWay.set(name, number);
-    else underWay.delete(name);
-  };
+  const downloads = new Downloads();
 
   async function* parts(accountId: number, file: Attachment): AsyncGenerator<Buffer> {
     for (let offset = 0; offset < file.bytes; offset += PART) {
@@ -60,18 +76,9 @@ export function addFileRoutes(app: FastifyInstance, service: Service): void {
     async handler(request, reply) {
       const { token } = request.params;
       const target = links.open(token, clock.now());
-      const [link, company] = [`link ${token}`, `company ${target?.accountId}`];
-      if (target && request.method === 'GET') {
-        if ((underWay.get(link) ?? 0) >= DOWNLOADS.link || (underWay.get(company) ?? 0) >= DOWNLOADS.company) {
-          throw new ApiError('quotaSpent', 'Hay demasiadas descargas a la vez', { retryAfterSeconds: 5 });
-        }
-        for (const name of [link, company]) count(name, 1);
-        reply.raw.once('close', () => {
-          for (const name of [link, company]) count(name, -1);
-        });
-      }
       if (!target) throw missing();
       const { accountId, file: linked, id } = target;
+      if (request.method === 'GET') downloads.begin(reply, token, accountId);
       if (linked === 'registersNdjson' || linked === 'registersXml') {
         const { ending, type, format } = EXPORTS[linked];
         reply.type(type).headers(fileHeaders(`registros.${ending}`));

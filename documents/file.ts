@@ -53,6 +53,13 @@ const KINDS: Record<Exclude<DocumentFile, 'invoiceRegister'>, Kind> = {
   invoiceUbl: eInvoice('ubl'),
 };
 
+/** The PDF of each kind of document. */
+export const PDF_OF = {
+  delivery_notes: 'deliveryNotePdf',
+  estimates: 'estimatePdf',
+  invoices: 'invoicePdf',
+} as const satisfies Record<SealedTable, DocumentFile>;
+
 interface Maker {
   database: Database;
   threads: Threads;
@@ -84,8 +91,13 @@ export async function documentFile(
   return { name: `${fileName(nameOf(content))}.${ending}`, type, bytes };
 }
 
-/** What a document said when it was last sealed; of one that never was, what it says now. */
-async function contentText(db: Db, accountId: number, table: SealedTable, id: number): Promise<string | undefined> {
+/** What a document said when it was last sealed, a `DocumentContent` as JSON; of one that never was, what it says now. */
+export async function contentText(
+  db: Db,
+  accountId: number,
+  table: SealedTable,
+  id: number,
+): Promise<string | undefined> {
   const sealed = sql<{
     content: string | null;
   }>`select ${lastSaying(accountId, table, sql`${id}::bigint`, 'content')} as content`;
@@ -96,7 +108,7 @@ async function contentText(db: Db, accountId: number, table: SealedTable, id: nu
 }
 
 /** The first register of an invoice: later ones repeat its code. DOC-02 */
-async function registerOf(db: Db, accountId: number, id: number): Promise<Found['register']> {
+export async function registerOf(db: Db, accountId: number, id: number): Promise<Found['register']> {
   const { rows } = await sql<{ qr: string; mode: RegisterMode }>`
     select r.qr, r.mode from invoice_registers r
     where r.account_id = ${accountId} and r.invoice_id = ${id} and r.type = 'alta' order by r.id limit 1`.execute(db);

@@ -28,6 +28,7 @@ import {
   StockMovement,
 } from './catalogue.ts';
 import { Channel, Client, Contact, Funnel, FunnelStage, LossReason, Opportunity, Supplier } from './crm.ts';
+import { DocumentLink } from './links.ts';
 import { Grant, OAuthClient, OAuthRegistration, OAuthToken } from './oauth.ts';
 import {
   Absence,
@@ -84,6 +85,7 @@ export const entities = [
   JournalEntry,
   SealChain,
   Seal,
+  DocumentLink,
   RegisterChain,
   InvoiceRegister,
   RegisterAnswer,

@@ -12,6 +12,8 @@ const ENDED_GRANT_DAYS = 30;
 const ENDED_KEY_DAYS = 90;
 const SIGN_IN_DAYS = 90;
 const QUOTA_DAYS = 31;
+/** How long one can look up how often a link to a document was opened, once it has ended. */
+const ENDED_LINK_DAYS = 365;
 /** How long one can look up what was sent to webhooks, and so a webhook that was deleted. */
 const DELIVERY_DAYS = 30;
 /** How long changes can be read. JRN-03 */
@@ -118,6 +120,11 @@ const OF_COMPANIES: readonly Rule[] = [
     key: ['id'],
     ended: (now, company) => sql`(t.deleted_at <= ${now} - make_interval(days => ${DELIVERY_DAYS})
       and not exists (select from webhook_deliveries d where d.account_id = ${company} and d.webhook_id = t.id))`,
+  },
+  {
+    table: 'document_links',
+    key: ['id'],
+    ended: (now) => sql`least(t.revoked_at, t.expires_at) <= ${now} - make_interval(days => ${ENDED_LINK_DAYS})`,
   },
   {
     table: 'quota_days',

@@ -1,4 +1,4 @@
-// The audit of access: keys, people and connections, by pages and commands. What changed of a company's data is in its journal.
+// The audit of access: keys, people, connections and links to documents, by pages and commands. What changed of a company's data is in its journal.
 import type { Db } from './database.ts';
 
 /** The interface through which a call arrived. */
@@ -15,7 +15,7 @@ export interface Author {
 /** What was written of access. */
 export interface Written {
   operation: string;
-  kind: 'apiKey' | 'user' | 'grant' | 'webhook';
+  kind: 'apiKey' | 'user' | 'grant' | 'webhook' | 'documentLink';
   id: number;
 }
 

@@ -125,6 +125,8 @@ export interface OperationContext {
   verifactu: VerifactuSettings | undefined;
   /** Adds a response header. */
   header(name: string, value: string): void;
+  /** The public address of the service. */
+  baseUrl: string;
   /** A download link that works for ten minutes. */
   downloadUrl(target: LinkTarget): string;
   /** Says that the answer is about this file. */

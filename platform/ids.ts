@@ -50,6 +50,7 @@ export const KINDS = {
   purchaseInvoiceLine: { code: 42, table: 'purchase_invoice_lines' },
   priceList: { code: 43, table: 'price_lists' },
   webhook: { code: 44, table: 'webhooks' },
+  documentLink: { code: 45, table: 'document_links' },
 } as const;
 
 /** A kind of record. */

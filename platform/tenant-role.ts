@@ -10,7 +10,7 @@ const APPEND_ONLY = ['assistant_calls', 'audit_records', 'invoice_registers', 'j
 /** Tables from which companies' work deletes rows. Deleting a whole company is done by the login. */
 const DELETED_FROM = new Set([
   // Expired rows: purge.ts. People who leave a company: users.ts.
-  ...['assistant_calls', 'audit_records', 'call_counts', 'webhook_deliveries', 'webhooks'],
+  ...['assistant_calls', 'audit_records', 'call_counts', 'document_links', 'webhook_deliveries', 'webhooks'],
   ...['api_keys', 'grants', 'idempotency_records', 'journal_entries', 'memberships', 'oauth_tokens', 'quota_days'],
   // Inner records that an imported account file no longer has, and their consequences.
   ...['delivery_note_lines', 'estimate_lines', 'funnel_stages', 'invoice_due_dates', 'invoice_lines'],

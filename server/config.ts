@@ -192,7 +192,7 @@ export const variables = z.object({
     1,
     10_000_000,
     600,
-    'Requests without an API key (forms, registrations, token requests) per minute that one address (an IPv6 address counts as its /64 network) may send to one process. A vendor’s servers renew the tokens of many people from few addresses.',
+    'Requests without an API key (forms, registrations, token requests, documents by link) per minute that one address (an IPv6 address counts as its /64 network) may send to one process. A vendor’s servers renew the tokens of many people from few addresses.',
   ),
   SHUTDOWN_TIMEOUT_MS: whole(
     0,

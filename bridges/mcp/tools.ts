@@ -40,6 +40,7 @@ export const SOURCES: Readonly<Partial<Record<Kind, string>>> = {
   funnel: 'listar_funnels',
   invoice: 'consultar_facturas',
   invoiceLine: 'obtener_factura',
+  documentLink: 'consultar_enlaces_documento',
   dueDate: 'consultar_vencimientos',
   lossReason: 'listar_motivos_perdida',
   opportunity: 'consultar_oportunidades',
@@ -66,6 +67,17 @@ export const IDEMPOTENCY_ARGUMENT = 'clave_idempotencia';
 
 /** What an id says that narrows a list down: the server's instructions tell it for all of them. */
 const OF_ONE_RECORD = /^Solo .*\best[ea] \S+$/;
+
+/** Descriptions that tell a reader of the OpenAPI document what the name, the enumerated values or the tool's own description say. */
+const SAID_ALREADY: ReadonlySet<string | undefined> = new Set([
+  ...['Añade el uso en este funnel', 'Añade la agrupación', 'Añade los precios de este artículo', 'Banco o caja'],
+  ...['Canal de captación', 'Cliente de facturación', 'Correo', 'Desglose', 'Empresa', 'false: todo el historial'],
+  ...['Funnel', 'La cuenta', 'La etapa de destino, del mismo funnel', 'La mercancía vuelve'],
+  ...['Lo que entra o, negativo, sale', 'Lo que hay', 'Líneas', 'Líneas de un ciclo', 'Móvil', 'Por qué'],
+  ...['Porcentaje', 'Solo cobros o solo pagos', 'Solo estas colecciones', 'Solo este', 'Solo estos'],
+  ...['Solo las que están así', 'Solo lo de estos', 'Solo su personal', 'true: solo las vencidas'],
+  ...['true: también las rechazadas', 'Unidades', 'Último día en que vale'],
+]);
 
 /** Every tool, in the order of the routers. */
 export const tools: readonly Tool[] = operations.map(toolOf);
@@ -186,5 +198,7 @@ function shorten(schema: JsonSchema): void {
   if (Math.abs(schema.maximum ?? 0) >= MAX_SUM) delete schema.maximum;
   // A long list costs more than it helps: what is wrong is answered with the values there are.
   if ((schema.enum?.length ?? 0) > 20) delete schema.enum;
+  if (SAID_ALREADY.has(schema.description)) delete schema.description;
   delete schema.example;
+  delete schema.examples;
 }

@@ -72,12 +72,17 @@ export interface Page {
   narrow?: boolean;
   /** Other origins to which the page's forms may redirect. */
   formOrigins?: readonly string[];
+  /** Default: as the browser prefers. */
+  language?: Language;
+  /** Of a page that is a company's: its name instead of the service's. */
+  brand?: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends a page: not cached, not shown in frames, and without a referrer for its links. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
-  const { title, body, status = 200, menu, narrow = false, formOrigins = [] } = page;
-  const say = speaker(request);
+  const { title, body, status = 200, menu, narrow = false, formOrigins = [], headers } = page;
+  const { language = languageOf(request), brand = 'Albaran' } = page;
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
@@ -87,18 +92,18 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Pag
     "frame-ancestors 'none'",
   ].join('; ');
   const text = html`<!doctype html>
-<html lang="${languageOf(request)}">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · Albaran</title>
+<title>${title} · ${brand}</title>
 <link rel="icon" href="${new Html(ICON)}">
 <link rel="stylesheet" href="${STYLE_PATH}">
 </head>
 <body${narrow ? html` class="narrow"` : ''}>
-<a class="skip" href="#main">${say('Ir al contenido', 'Skip to content')}</a>
-<header><div class="bar"><span class="brand">${MARK}Albaran</span>${menu}</div></header>
+<a class="skip" href="#main">${language === 'en' ? 'Skip to content' : 'Ir al contenido'}</a>
+<header><div class="bar"><span class="brand">${brand === 'Albaran' ? MARK : ''}${brand}</span>${menu}</div></header>
 <main id="main" tabindex="-1">
 ${body}
 </main>
@@ -111,8 +116,9 @@ ${body}
       'Content-Security-Policy': policy,
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-store',
-      'Content-Language': languageOf(request),
+      'Content-Language': language,
       Vary: 'Accept-Language, Cookie',
+      ...headers,
     })
     .type('text/html; charset=utf-8')
     .send(text.text);

@@ -1903,6 +1903,61 @@ export interface DocumentsRegisterOutput {
   }>;
 }
 
+/** Input of `documents.createLink`. */
+export interface DocumentsCreateLinkInput {
+  /** Qué documento */
+  tipo: 'albaran' | 'factura' | 'presupuesto';
+  /** El documento */
+  id: string | number;
+  /** @default 30 */
+  dias?: number;
+}
+
+/** Output of `documents.createLink`. */
+export interface DocumentsCreateLinkOutput {
+  enlaceId: string;
+  url: string;
+  caduca: string;
+}
+
+/** Input of `documents.listLinks`. */
+export interface DocumentsListLinksInput {
+  /** Qué documento */
+  tipo: 'albaran' | 'factura' | 'presupuesto';
+  /** El documento */
+  id: string | number;
+}
+
+/** Output of `documents.listLinks`. */
+export interface DocumentsListLinksOutput {
+  enlaces: Array<{
+    enlaceId: string;
+    creado: string;
+    caduca: string;
+    revocado: string | null;
+    /** Veces que se ha abierto la página */
+    aperturas: number;
+    primera_apertura: string | null;
+    ultima_apertura: string | null;
+  }>;
+}
+
+/** Input of `documents.revokeLink`. */
+export interface DocumentsRevokeLinkInput {
+  /** Qué documento */
+  tipo: 'albaran' | 'factura' | 'presupuesto';
+  /** El documento */
+  id: string | number;
+  /** El enlace */
+  enlaceId: string | number;
+}
+
+/** Output of `documents.revokeLink`. */
+export interface DocumentsRevokeLinkOutput {
+  enlaceId: string;
+  revocado: string;
+}
+
 /** Input of `recurrings.list`. */
 export interface RecurringsListInput {
   /** En descripción o cliente */
@@ -4541,6 +4596,24 @@ export interface AlbaranClient {
      * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
      */
     register: Read<DocumentsRegisterInput, DocumentsRegisterOutput>;
+    /**
+     * Crear enlace a un documento. Una página con el documento y su PDF para quien tenga el enlace. La dirección solo se muestra ahora.
+     *
+     * `POST /api/v1/documents/{tipo}/{id}/link`; permiso `svc.write`
+     */
+    createLink: Write<DocumentsCreateLinkInput, DocumentsCreateLinkOutput>;
+    /**
+     * Enlaces de un documento. Los vigentes y los últimos terminados, con sus aperturas. id: de invoices.list y similares.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/links`; permiso `svc.read`
+     */
+    listLinks: Read<DocumentsListLinksInput, DocumentsListLinksOutput>;
+    /**
+     * Revocar enlace a documento. Su página deja de existir. enlaceId: de documents.listLinks.
+     *
+     * `DELETE /api/v1/documents/{tipo}/{id}/links/{enlaceId}`; permiso `svc.write`
+     */
+    revokeLink: Write<DocumentsRevokeLinkInput, DocumentsRevokeLinkOutput>;
   };
   recurrings: {
     /**
@@ -4967,7 +5040,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write', annul: 'write' },
-  documents: { verify: 'read', history: 'read', register: 'read' },
+  documents: { verify: 'read', history: 'read', register: 'read', createLink: 'write', listLinks: 'read', revokeLink: 'write' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

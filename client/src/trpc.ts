@@ -390,6 +390,24 @@ export type Procedures = {
      * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
      */
     register: Query<types.DocumentsRegisterInput, types.DocumentsRegisterOutput>;
+    /**
+     * Crear enlace a un documento. Una página con el documento y su PDF para quien tenga el enlace. La dirección solo se muestra ahora.
+     *
+     * `POST /api/v1/documents/{tipo}/{id}/link`; permiso `svc.write`
+     */
+    createLink: Mutation<types.DocumentsCreateLinkInput, types.DocumentsCreateLinkOutput>;
+    /**
+     * Enlaces de un documento. Los vigentes y los últimos terminados, con sus aperturas. id: de invoices.list y similares.
+     *
+     * `GET /api/v1/documents/{tipo}/{id}/links`; permiso `svc.read`
+     */
+    listLinks: Query<types.DocumentsListLinksInput, types.DocumentsListLinksOutput>;
+    /**
+     * Revocar enlace a documento. Su página deja de existir. enlaceId: de documents.listLinks.
+     *
+     * `DELETE /api/v1/documents/{tipo}/{id}/links/{enlaceId}`; permiso `svc.write`
+     */
+    revokeLink: Mutation<types.DocumentsRevokeLinkInput, types.DocumentsRevokeLinkOutput>;
   };
   recurrings: {
     /**

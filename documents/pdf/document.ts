@@ -1,15 +1,15 @@
 // A sale document as a PDF. The same content gives the same bytes: nothing here asks for the time or for chance.
 import { createHash } from 'node:crypto';
-import type { ContentLine, ContentParty, ContentRate, DocumentContent } from '../content.ts';
+import type { ContentLine, DocumentContent } from '../content.ts';
 import { REASONS } from '../exemptions.ts';
 import { readableColor } from './color.ts';
 import { printable } from './fonts.ts';
-import { day, decimal, euros, iban, isZero, negated, percent, sum } from './formats.ts';
+import { day, decimal, euros, iban, isZero, percent } from './formats.ts';
 import { isSoundPng } from './logo.ts';
 import { GREY, heightOf, INK, LEFT, type Line, leading, Paper, RIGHT, SHEET, WIDTH } from './paper.ts';
 import { drawQr } from './qr.ts';
 import { paragraphsOf } from './remarks.ts';
-import { nameOf, titleOf, WITHOUT_VAT } from './words.ts';
+import { daysOf, detailsOf, nameOf, sumsOf, titleOf, vatOf, WITHOUT_VAT, whatItRectifies } from './words.ts';
 
 export interface PdfOptions {
   /** PNG or JPEG; one that can't be read is left out. */
@@ -105,7 +105,7 @@ class Sheets {
     const name = paper.broken(emisor.nombre_fiscal, width, { size: hasLogo ? 10.5 : 14, face: 'bold' });
     paper.y = paper.place(name, LEFT, paper.y) + 1;
     paper.y = paper.place(
-      this.#details(emisor).flatMap((text) => paper.broken(text, width, { size: SMALL, color: GREY })),
+      detailsOf(emisor).flatMap((text) => paper.broken(text, width, { size: SMALL, color: GREY })),
       LEFT,
       paper.y,
     );
@@ -163,15 +163,6 @@ class Sheets {
     return y + QR.side + QR.between + height;
   }
 
-  /** Tax id, address and e-mail. */
-  #details({ cif, direccion, cp, poblacion, provincia, pais, email }: ContentParty): string[] {
-    const town = [cp, poblacion].filter(Boolean).join(' ');
-    const province = provincia && provincia.toLowerCase() !== poblacion.toLowerCase() ? provincia : '';
-    const place = town && province ? `${town} (${province})` : town || province;
-    const country = /^(es|esp|españa|spain)$/i.test(pais.trim()) ? '' : pais;
-    return [cif && `NIF ${cif}`, direccion, [place, country].filter(Boolean).join(', '), email].filter(Boolean);
-  }
-
   /** On the left what the document is about, on the right whom it is to. */
   #parties(): void {
     const paper = this.#paper;
@@ -183,7 +174,7 @@ class Sheets {
     if (promo_code) facts.push(['Código promocional', promo_code]);
     if (concepto) facts.push(['Concepto', concepto]);
 
-    const details = this.#details(cliente);
+    const details = detailsOf(cliente);
     const hasClient = cliente.nombre_fiscal !== '' || details.length > 0;
     const half = hasClient ? (WIDTH - GAP) / 2 : WIDTH;
     const column = Math.max(...facts.map(([label]) => paper.widthOf(label, SMALL))) + 12;
@@ -215,9 +206,8 @@ class Sheets {
     const { rectifica } = this.#content;
     if (!rectifica) return;
     const paper = this.#paper;
-    const which = `Rectifica por diferencias la factura ${rectifica.numero ?? 'sin número'} de ${day(rectifica.fecha)}.`;
     this.#marked([
-      ...paper.broken(which, WIDTH - 14, { face: 'bold' }),
+      ...paper.broken(whatItRectifies(rectifica), WIDTH - 14, { face: 'bold' }),
       ...paper.broken(rectifica.motivo && `Motivo: ${rectifica.motivo}`, WIDTH - 14),
     ]);
     paper.y += 12;
@@ -286,17 +276,13 @@ class Sheets {
   }
 
   /** A line's description, the extended one and a reservation's days beneath. */
-  #described({ descripcion, descripcion_ampliada, fecha_inicio, fecha_fin }: ContentLine, width: number): Line[] {
+  #described(line: ContentLine, width: number): Line[] {
     const paper = this.#paper;
     const grey = { size: SMALL, color: GREY };
-    const days =
-      fecha_inicio && fecha_fin && fecha_fin !== fecha_inicio
-        ? `Del ${day(fecha_inicio)} al ${day(fecha_fin)}`
-        : day(fecha_inicio ?? fecha_fin ?? '');
     const lines = [
-      ...paper.broken(descripcion, width),
-      ...paper.broken(descripcion_ampliada ?? '', width, grey),
-      ...paper.broken(days, width, grey),
+      ...paper.broken(line.descripcion, width),
+      ...paper.broken(line.descripcion_ampliada ?? '', width, grey),
+      ...paper.broken(daysOf(line), width, grey),
     ];
     return lines.length > 0 ? lines : [{ runs: [], size: BODY, color: INK }];
   }
@@ -334,25 +320,9 @@ class Sheets {
     return { columns: [{ title: 'Descripción', text: [], x: LEFT, width: x - LEFT }, ...placed], size: BODY * scale };
   }
 
-  /** The rows of the sums, the last of them emphasised. */
-  #sums(): [string, string][] {
-    const { tipo, base, desglose, total, retencion, a_pagar } = this.#content;
-    const rows: [string, string][] = [['Base imponible', base]];
-    rows.push(['IVA', sum(desglose.map(({ cuota }) => cuota))]);
-    const surcharge = sum(desglose.map(({ cuota_recargo }) => cuota_recargo));
-    if (desglose.some(({ recargo }) => !isZero(recargo))) rows.push(['Recargo de equivalencia', surcharge]);
-    if (tipo !== 'factura') return [...rows, ['Total', total]];
-    const due = a_pagar ?? total;
-    if (retencion !== null) {
-      rows.push(['Total factura', total]);
-      rows.push([`Retención IRPF ${percent(retencion)}`, sum([due, negated(total)])]);
-    }
-    return [...rows, ['Total a pagar', due]];
-  }
-
   #totalsHeight(): number {
     const rates = this.#content.desglose.length;
-    return Math.max(this.#sums().length * 15 + 40, rates > MOST_RATES_BESIDE ? 0 : rates * 14 + 40);
+    return Math.max(sumsOf(this.#content).length * 15 + 40, rates > MOST_RATES_BESIDE ? 0 : rates * 14 + 40);
   }
 
   /** VAT by rate, and the sums. RD 1619/2012, article 6.1, f) to h) */
@@ -372,7 +342,7 @@ class Sheets {
     }
 
     const left = RIGHT - half;
-    const sums = this.#sums();
+    const sums = sumsOf(this.#content);
     for (const [index, [label, amount]] of sums.entries()) {
       if (index < sums.length - 1) {
         paper.write(label, left + 10, paper.y + 2, half, { color: GREY });
@@ -563,9 +533,4 @@ class Sheets {
       .text('PRUEBAS', x - width / 2, y - leading(size) / 2, { lineBreak: false });
     doc.restore().fillOpacity(1);
   }
-}
-
-function vatOf({ iva, recargo, exencion }: Pick<ContentRate, 'iva' | 'recargo' | 'exencion'>): string {
-  if (exencion) return WITHOUT_VAT[exencion];
-  return isZero(recargo) ? percent(iva) : `${percent(iva)} + ${percent(recargo)}`;
 }

@@ -1,5 +1,7 @@
 // The documents that are sealed, as callers name them.
+import { z } from 'zod';
 import type { SealedTable } from '../../entities/seals.ts';
+import { eitherId, type NamedRecord } from '../shared/id.ts';
 
 export const DOCUMENT_TYPES = ['albaran', 'factura', 'presupuesto'] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
@@ -22,3 +24,15 @@ export const documentTypeOf = (table: SealedTable) => ({
   tipo: TYPES[table],
   kind: SEALED_DOCUMENTS[TYPES[table]].kind,
 });
+
+/** The input that names one. */
+export const documentInput = {
+  tipo: z.enum(DOCUMENT_TYPES).meta({ description: 'Qué documento', examples: ['factura'] }),
+  id: eitherId('invoice', 'deliveryNote', 'estimate').describe('El documento'),
+};
+
+/** Its table and number; 0, which none has, where the id is of another kind. */
+export function namedDocument({ tipo, id }: { tipo: DocumentType; id: readonly NamedRecord[] }) {
+  const { table, kind } = SEALED_DOCUMENTS[tipo];
+  return { table, number: id.find((named) => named.kind === kind)?.number ?? 0 };
+}

@@ -5,9 +5,8 @@ import { notFound } from '../../platform/errors.ts';
 import { markedId } from '../../platform/ids.ts';
 import { JsonText, jsonObject, listOfTexts } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
-import { eitherId } from '../shared/id.ts';
 import { momentIn, type OriginRow, origin, originColumns, originNames, originOf } from '../shared/origin.ts';
-import { DOCUMENT_TYPES, documentTypeOf, SEALED_DOCUMENTS } from './document.ts';
+import { DOCUMENT_TYPES, documentInput, documentTypeOf, namedDocument } from './document.ts';
 
 const ACTIONS = {
   issue: 'emitir',
@@ -55,14 +54,10 @@ export const getDocumentHistory = operation({
   rest: ['GET /documents/{tipo}/{id}/history'],
   alias: 'consultarHistorialDocumento',
   scope: 'svc.read',
-  input: {
-    tipo: z.enum(DOCUMENT_TYPES).meta({ description: 'Qué documento', examples: ['factura'] }),
-    id: eitherId('invoice', 'deliveryNote', 'estimate').describe('El documento'),
-  },
+  input: documentInput,
   output,
-  async handler({ input: { tipo, id }, db, accountId, principal: { timeZone } }) {
-    const { table, kind } = SEALED_DOCUMENTS[tipo];
-    const number = id.find((named) => named.kind === kind)?.number ?? 0;
+  async handler({ input, db, accountId, principal: { timeZone } }) {
+    const { table, number } = namedDocument(input);
     const [{ rows: documents }, { rows: events }] = await Promise.all([
       sql`select d.id from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = ${number}`.execute(db),
       sql<EventRow>`

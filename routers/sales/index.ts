@@ -4,6 +4,7 @@ import { answerEstimate } from './answer-estimate.ts';
 import { attachToEstimate } from './attach-to-estimate.ts';
 import { convertEstimate } from './convert-estimate.ts';
 import { createDeliveryNote } from './create-delivery-note.ts';
+import { createDocumentLink } from './create-document-link.ts';
 import { createEstimate } from './create-estimate.ts';
 import { createInvoice } from './create-invoice.ts';
 import { downloadDeliveryNote } from './download-delivery-note.ts';
@@ -17,11 +18,13 @@ import { getEstimate } from './get-estimate.ts';
 import { getInvoice } from './get-invoice.ts';
 import { getInvoiceRegister } from './get-register.ts';
 import { listDeliveryNotes } from './list-delivery-notes.ts';
+import { listDocumentLinks } from './list-document-links.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
 import { listEstimates } from './list-estimates.ts';
 import { listInvoices } from './list-invoices.ts';
 import { rectifyInvoice } from './rectify-invoice.ts';
 import { reportSales } from './report-sales.ts';
+import { revokeDocumentLink } from './revoke-document-link.ts';
 import { verifyIssuedDocuments } from './verify-documents.ts';
 
 export const estimates = {
@@ -38,7 +41,14 @@ export const estimates = {
 };
 
 export const documents = {
-  documents: { verify: verifyIssuedDocuments, history: getDocumentHistory, register: getInvoiceRegister },
+  documents: {
+    verify: verifyIssuedDocuments,
+    history: getDocumentHistory,
+    register: getInvoiceRegister,
+    createLink: createDocumentLink,
+    listLinks: listDocumentLinks,
+    revokeLink: revokeDocumentLink,
+  },
 };
 
 export const sales = {

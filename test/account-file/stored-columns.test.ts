@@ -40,6 +40,7 @@ const EXCUSED_TABLES: Record<string, string> = {
   grants: 'stay with the installation: docs/account-file.md',
   idempotency_records: 'end after a day',
   memberships: 'stay with the installation: docs/account-file.md',
+  document_links: 'stay with the installation: docs/account-file.md',
   webhooks: 'stay with the installation: docs/account-file.md',
   webhook_deliveries: 'stay with the installation: docs/account-file.md',
   oauth_tokens: 'stay with the installation: docs/account-file.md',

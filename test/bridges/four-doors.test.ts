@@ -62,7 +62,7 @@ function dataOf({ status, body }: Answer) {
   return body.data;
 }
 
-/** The answer without what differs between calls or companies: new ids, sealed ids, new secrets and the remaining quota. */
+/** The answer without what differs between calls or companies: new ids, sealed ids, new secrets and addresses, and the remaining quota. */
 const alike = (data: unknown, fresh: boolean): unknown =>
   JSON.parse(
     JSON.stringify(data, (name, value) => {
@@ -70,7 +70,7 @@ const alike = (data: unknown, fresh: boolean): unknown =>
       const made =
         typeof value === 'number'
           ? value > 1e9
-          : typeof value === 'string' && /^([a-z][\w-]{22}|whsec_.*)$/.test(value);
+          : typeof value === 'string' && /^([a-z][\w-]{22}|whsec_.*|https?:.*\/d\/.*)$/.test(value);
       return fresh && made ? 'id' : value;
     }),
   );

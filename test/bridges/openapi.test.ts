@@ -407,6 +407,7 @@ const RECORDS: Partial<Record<Kind, number>> = {
   purchaseInvoice: 4201,
   treasuryAccount: 4301,
   webhook: 4501,
+  documentLink: 4601,
 };
 
 function exampleRecordOf(kind: Kind): number {
@@ -473,6 +474,7 @@ async function demo(server: Server, today: Temporal.PlainDate): Promise<Company>
     [
       ...some.map((record) => ({ ...record, coleccion: String(record.coleccion), ref: String(record.ref) })),
       { coleccion: 'webhooks' },
+      { coleccion: 'enlaces' },
     ],
     { cuenta },
   );

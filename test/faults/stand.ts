@@ -13,8 +13,8 @@ import { Database } from '../../platform/database.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
 import { startEmbeddedPostgres } from '../../server/postgres/embedded-postgres.ts';
 import { migrate } from '../../server/postgres/migrations.ts';
+import { addApart, isApart } from '../helpers/apart.ts';
 import { EXAMPLE_NOW } from '../helpers/examples.ts';
-import { addWebhooks, isWebhook } from '../helpers/webhooks.ts';
 import type { FileRecord } from '../helpers/world.ts';
 import { newApplication } from '../oauth/application.ts';
 import type { Caller } from './doors.ts';
@@ -72,11 +72,11 @@ export async function newCompany(
 ): Promise<number> {
   const { id } = await createAccount(database, { slug: `f-${randomUUID()}`, name: 'Prueba' });
   const own = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...cuenta };
-  const filed = records.filter((record) => !isWebhook(record));
+  const filed = records.filter((record) => !isApart(record));
   const all = filed[0]?.coleccion === 'cuenta' ? filed : [own, ...filed];
   const lines = all.map((record, index) => JSON.stringify({ ref: `r${index}`, ...record }));
   await importAccountFile(database, id, lines);
-  await addWebhooks(database, id, records.filter(isWebhook));
+  await addApart(database, id, records.filter(isApart));
   return id;
 }
 

@@ -313,9 +313,10 @@ export const exampleRecords: readonly FileRecord[] = [
     concepto: 'Cobro',
     importe: 100,
   },
-  // Not of the account file: helpers/webhooks.ts. One is to be deleted.
+  // Not of the account file: helpers/apart.ts. One webhook is to be deleted.
   { coleccion: 'webhooks', ref: 'w1', id: 4501 },
   { coleccion: 'webhooks', ref: 'w2', id: 4502 },
+  { coleccion: 'enlaces', ref: 'en1', id: 4601, factura: 3901 },
 ];
 
 /** The company's own fields. */
@@ -633,6 +634,9 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'documents.verify': { fecha_inicio: '2026-01-01', fecha_fin: '2026-12-31', tipo: 'factura' },
   'documents.history': { tipo: 'factura', id: 3901 },
+  'documents.createLink': { tipo: 'factura', id: 3901, dias: 60 },
+  'documents.listLinks': { tipo: 'factura', id: 3901 },
+  'documents.revokeLink': { tipo: 'factura', id: 3901, enlaceId: 4601 },
   'documents.register': { facturaId: 3901 },
   'fiscalSettings.get': {},
   'audit.list': {
@@ -843,7 +847,7 @@ export const copiesOf = (copies: number): FileRecord[] =>
   Array.from({ length: copies }, (_, copy) => {
     // Records that are unique, or unique by code, are not copied.
     const doubled = exampleRecords.filter(
-      ({ coleccion }) => !['tarifas', 'subtipos_gasto', 'webhooks'].includes(coleccion),
+      ({ coleccion }) => !['tarifas', 'subtipos_gasto', 'webhooks', 'enlaces'].includes(coleccion),
     );
     const refs = new Set(doubled.map(({ ref }) => ref));
     const again = (value: unknown, field = ''): unknown => {

@@ -14,9 +14,9 @@ import type { Service } from '../../platform/context.ts';
 import { hashSecret, newKey } from '../../platform/principal.ts';
 import { openService, type ServiceOptions } from '../../platform/service.ts';
 import { type HttpOptions, makeHttp } from '../../server/http.ts';
+import { addApart, isApart } from './apart.ts';
 import { poolerOptions } from './pgbouncer.ts';
 import { roundRobin } from './round-robin.ts';
-import { addWebhooks, isWebhook } from './webhooks.ts';
 
 /** A record of an account file; `ref` may be left out. */
 export type FileRecord = { coleccion: string; ref?: string; [field: string]: unknown };
@@ -136,11 +136,11 @@ async function makeCompany(service: Service, url: string, records: FileRecord[],
   const { id } = await createAccount(service.database, { slug, name: 'Prueba', quotaPerMinute });
   const load = async (more: FileRecord[], company = options.cuenta) => {
     const cuenta = { coleccion: 'cuenta', ref: 'cuenta', nombre: 'Prueba', ...company };
-    const lines = [cuenta, ...more.filter((record) => !isWebhook(record))].map((record, index) =>
+    const lines = [cuenta, ...more.filter((record) => !isApart(record))].map((record, index) =>
       JSON.stringify({ ref: `r${index}`, ...record }),
     );
     await importAccountFile(service.database, id, lines, { now: service.clock.now() });
-    await addWebhooks(service.database, id, more.filter(isWebhook));
+    await addApart(service.database, id, more.filter(isApart));
   };
   await load(records);
   const headers = await newApiKey(service, id, options.readOnly !== true);

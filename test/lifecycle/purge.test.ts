@@ -190,6 +190,28 @@ describe('of a company', () => {
     expect(rows).toEqual([{ id: live }]);
   });
 
+  test('[DOC-03] links to documents go a year after they ended or were revoked', async () => {
+    const acme = await server.company();
+    const [year, less] = [ago({ hours: 24 * 365 }), ago({ hours: 24 * 365 }, 1)];
+    const links = [
+      { expires_at: year, revoked_at: null, opens: 1 },
+      { expires_at: less, revoked_at: null, opens: 2 },
+      { expires_at: ago({ hours: 0 }), revoked_at: year, opens: 3 },
+      { expires_at: ago({ hours: 0 }), revoked_at: less, opens: 4 },
+      { expires_at: '2999-01-01T00:00:00Z', revoked_at: null, opens: 5 },
+    ].map((link) => ({
+      ...{ account_id: acme.id, record_table: 'invoices', record_id: 1, hash: Buffer.from([link.opens]) },
+      ...{ created_at: '2018-01-01T00:00:00Z', ...link },
+    }));
+    await within(acme, (db) => db.insertInto('document_links').values(links).execute());
+    expect(await purgeCompany(run(), acme.id)).toMatchObject({ document_links: 2 });
+    const { rows } = await server.service.database.pool.query(
+      'select opens from document_links where account_id = $1 order by opens',
+      [acme.id],
+    );
+    expect(rows).toEqual([{ opens: 2 }, { opens: 4 }, { opens: 5 }]);
+  });
+
   test('[LIM-01] the calls of a day are kept for 31 days', async () => {
     const acme = await server.company();
     const days = ['2020-04-30', '2020-05-01', '2020-05-31'].map((day) => ({ account_id: acme.id, day, calls: 3 }));

@@ -54,6 +54,10 @@ test('[AUTH-03] [OAU-04] no secret, key, token, code, password or cookie, after 
   await server.request('/api/v1/clients', { headers: { authorization: `Bearer ${token}` } });
   await server.request('/consultarClientes', { method: 'POST', body: `{"${acme.headers['x-api-secret']}` });
 
+  const linked = await acme.post('/documents/factura/3901/link', {});
+  note('link', linked.body.data.url.slice(-43));
+  for (const at of ['', 'x', '/pdf']) await fetch(linked.body.data.url + at);
+
   const { email } = await makePerson(server, [{ accountId: acme.id }]);
   const browser = openBrowser(server.url);
   await browser.signIn(email, note('wrong password', 'la contraseña equivocada'));

@@ -52,7 +52,21 @@ test('documents, pages, files, health, the connector’s authorization and what 
   const { body } = await acme.get('/estimates/3401/attachments');
   const file = new URL(body.data.adjuntos[0].url).pathname;
   const style = /href="(\/pages\/style-[\w-]+\.css)"/.exec((await server.request('/signin')).text)?.[1] ?? '';
-  const paths = ['/', '/docs', '/docs/scalar.js', '/api/v1/openapi.json', '/signin', style, '/oauth/authorize', file];
+  const linked = (await acme.post('/documents/factura/3901/link', {})).body.data.url;
+  const link = new URL(linked).pathname;
+  const paths = [
+    link,
+    `${link}/pdf`,
+    '/d/none',
+    '/',
+    '/docs',
+    '/docs/scalar.js',
+    '/api/v1/openapi.json',
+    '/signin',
+    style,
+    '/oauth/authorize',
+    file,
+  ];
   const machine = [
     '/health/live',
     '/health/ready',

@@ -23,6 +23,7 @@ const NOT_LASTING = [
   'audit.list',
   'changes.list',
   'documents.verify',
+  'documents.listLinks',
   'documents.register',
   'fiscalSettings.get',
   'webhooks.list',

@@ -46,6 +46,7 @@ async function wholeCompany(): Promise<Company> {
     ...SAMPLE.filter(({ coleccion }) => coleccion !== 'cuenta'),
     { coleccion: 'clientes', ref: MARK, nombre_fiscal: MARK, email: 'zurbaran@quixote.example' },
     { coleccion: 'webhooks' },
+    { coleccion: 'enlaces' },
   ]);
   const note = {
     cliente: { nombre_fiscal: MARK },

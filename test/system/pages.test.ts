@@ -2,8 +2,8 @@
 import axe from 'axe-core';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addWebhooks } from '../helpers/webhooks.ts';
-import { type Server, startServer } from '../helpers/world.ts';
+import { addApart } from '../helpers/apart.ts';
+import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { HOME, makePerson, PASSWORD } from '../pages/browser.ts';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './needs.ts';
 
@@ -42,6 +42,29 @@ async function openPage({ width = 1280, locale = 'es-ES', ...options }: View = {
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** An invoice of a company with everything that one may have, and a link to it. */
+async function linkOf(company: Company): Promise<{ url: string }> {
+  const { body } = await company.post('/invoices', {
+    cliente: { nombre_fiscal: 'Café Nilo, S.L.', cif: 'B12345674', email: 'compras@nilo.example' },
+    pedido: {
+      obra: 'Comedor',
+      detalles_operacion: '<p>Con <b>ascensor</b></p><ul><li>Con cita<ul><li>Por la mañana</li></ul></li></ul>',
+    },
+    detalles: [
+      {
+        cantidad: 2,
+        descripcion: 'Mesa extensible',
+        descripcion_ampliada: 'De roble\n180 cm',
+        importe_unitario: 412.5,
+        descuento: 5,
+      },
+      { cantidad: 1, descripcion: 'Una'.repeat(80), importe_unitario: 999_999_999.99, iva: 10 },
+    ],
+  });
+  await company.post(`/invoices/${body.data}/rectify`, { motivo: 'Precio mal' });
+  return (await company.post(`/documents/factura/${body.data}/link`, {})).body.data;
 }
 
 async function signIn(page: Page, email: string, password = PASSWORD) {
@@ -157,6 +180,21 @@ async function activityOf(accountId: number, today: Temporal.PlainDate): Promise
   return { key: `keys/${key}`, connection: `connections/${grant}` };
 }
 
+test('[DOC-03] whoever has a link reads the document and downloads its PDF, without a script or signing in', async () => {
+  const { url } = await linkOf(await server.company());
+  await using opened = await openPage({ javaScriptEnabled: false });
+  const { page, complaints } = opened;
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Factura F' }).waitFor();
+  await page.getByRole('row', { name: 'Mesa extensible' }).getByRole('cell', { name: '783,75' }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Descargar PDF' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^Factura F\d{4}-0001\.pdf$/);
+  expect(complaints).toEqual([]);
+});
+
 test.each([
   { colorScheme: 'light', width: 1280, locale: 'es-ES' },
   { colorScheme: 'dark', width: 1280, locale: 'en-GB' },
@@ -165,7 +203,7 @@ test.each([
 ] as const)('every page is accessible, fits and complains of nothing: %j', async (view) => {
   const [company, other] = [await server.company(), await server.company()];
   const { id, email } = await makePerson(server, [{ accountId: company.id }, { accountId: other.id, role: 'member' }]);
-  await addWebhooks(server.service.database, company.id, [{ coleccion: 'webhooks' }]);
+  await addApart(server.service.database, company.id, [{ coleccion: 'webhooks' }]);
   await server.service.database.transaction(company.id, { write: true }, (db) =>
     db
       .insertInto('grants')
@@ -196,6 +234,10 @@ test.each([
   };
   const submit = () => page.locator('main form:not([action*="/webhooks"]) button:not(.danger)').click();
 
+  await page.goto((await linkOf(company)).url);
+  await look('a document');
+  await page.goto('/d/none');
+  await look('a link that shows nothing');
   await page.goto('/signin');
   await look('sign in');
   await page.locator('#email').fill(email);

@@ -245,6 +245,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       header: (name, value) => {
         headers[name] = value;
       },
+      baseUrl: service.baseUrl,
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
       offerFile: (file) => ctx.onFile?.(file),
       newId: (kind) => service.newIds.next(kind, db),

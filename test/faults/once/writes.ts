@@ -134,6 +134,8 @@ export class Writer {
   readonly #bills: unknown[] = [];
   /** Its webhooks that it has not deleted: few, since a company has at most twenty. */
   readonly #hooks: unknown[] = [];
+  /** Its links that it has not revoked: few, since a document has at most a hundred. */
+  readonly #links: unknown[] = [];
   readonly #toUndo: Readonly<Record<string, readonly unknown[]>> = {
     'deliveryNotes.annul': this.#notes,
     'invoices.rectify': this.#invoices,
@@ -141,6 +143,7 @@ export class Writer {
     'purchaseDeliveryNotes.annul': this.#received,
     'purchaseInvoices.annul': this.#bills,
     'webhooks.delete': this.#hooks,
+    'documents.revokeLink': this.#links,
   };
 
   constructor(name: string, random: Random) {
@@ -160,6 +163,7 @@ export class Writer {
   /** Whether it has what an operation needs: undoing needs a document of its own. */
   ready({ path }: Operation): boolean {
     if (path === 'webhooks.create') return this.#hooks.length === 0;
+    if (path === 'documents.createLink') return this.#links.length === 0;
     return this.#toUndo[path]?.length !== 0;
   }
 
@@ -170,6 +174,7 @@ export class Writer {
     if (operation.path === 'purchaseDeliveryNotes.create' && input.proveedor === SUPPLIER) this.#received.push(value);
     if (operation.path === 'purchaseInvoices.create') this.#bills.push(value);
     if (operation.path === 'webhooks.create') this.#hooks.push(Object(value).webhookId);
+    if (operation.path === 'documents.createLink') this.#links.push(Object(value).enlaceId);
   }
 
   readonly #inputs: Readonly<Record<string, (mark: string, shared: boolean) => Omit<Write, 'operation' | 'mark'>>> = {
@@ -335,6 +340,8 @@ export class Writer {
     'webhooks.delete': () => ({ input: { webhookId: this.#hooks.shift() } }),
     'webhooks.test': () => ({ input: { webhookId: '4501' } }),
     'webhooks.rotateSecret': () => ({ input: { webhookId: '4501' } }),
+    'documents.createLink': () => ({ input: { tipo: 'factura', id: '3901' } }),
+    'documents.revokeLink': () => ({ input: { tipo: 'factura', id: '3901', enlaceId: this.#links.shift() } }),
     'treasuryMovements.create': (mark) => ({ input: { cuentaId: '4301', concepto: mark, importe: -this.#cents() } }),
     'dueDates.settle': () => {
       const id = this.#random.pick(DUE_DATES);

@@ -65,8 +65,8 @@ const BY_OTHERS: Readonly<Record<string, RegExp>> = {
   rectificarFactura: /^(invoices|delivery_notes) /,
 };
 
-// Webhooks are no data of the company's: who changed them is in the audit.
-const journalled = operations.filter(({ write, path }) => write && !path.startsWith('webhooks.'));
+// Webhooks and links are no data of the company's: who changed them is in the audit.
+const journalled = operations.filter(({ write, path }) => write && !/^webhooks\.|Link$/.test(path));
 
 test.each(journalled.map((operation) => [operation.alias, operation] as const))(
   '[JRN-01] %s journals every record that it changes, once',

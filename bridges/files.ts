@@ -2,6 +2,7 @@
 // fast as the caller reads, and use no connection between parts.
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { currentLogo } from '../documents/company-logo.ts';
 import { documentFile } from '../documents/file.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -62,6 +63,12 @@ export function addFileRoutes(app: FastifyInstance, service: Service): void {
       }
       if (!target) throw missing();
       const { accountId, file: linked, id } = target;
+      if (linked === 'logo') {
+        const logo = await database.transaction(accountId, {}, (db) => currentLogo(db, accountId));
+        if (!logo) throw missing();
+        const name = `logo.${logo.mime === 'image/png' ? 'png' : 'jpg'}`;
+        return reply.type(logo.mime).headers(fileHeaders(name)).send(logo.bytes);
+      }
       if (linked !== 'attachment') {
         const made = await documentFile(service, accountId, { file: linked, id });
         if (!made) throw missing();

@@ -5,26 +5,30 @@ import type { OfferedFile } from '../platform/context.ts';
 import type { CredentialCheck, Database, Db } from '../platform/database.ts';
 import type { LinkedFile } from '../platform/signed-links.ts';
 import type { Threads } from '../platform/threads.ts';
+import { pictureOf } from './company-logo.ts';
 import type { DocumentContent } from './content.ts';
 import { writeEInvoice } from './e-invoices/write.ts';
+import type { PdfOptions } from './pdf/document.ts';
 import { drawPdf } from './pdf/draw.ts';
 import { nameOf } from './pdf/words.ts';
 import { contentOf, lastSaying } from './sealed-content.ts';
 
-export type DocumentFile = Exclude<LinkedFile, 'attachment'>;
+export type DocumentFile = Exclude<LinkedFile, 'attachment' | 'logo'>;
 
 interface Kind {
   table: SealedTable;
   ending: string;
   type: string;
-  make(content: DocumentContent, threads: Threads, accountId: number): Promise<Buffer>;
+  /** `logo`: of a PDF whose content names one. */
+  make(content: DocumentContent, threads: Threads, accountId: number, logo: PdfOptions['logo']): Promise<Buffer>;
 }
 
 const pdf = (table: SealedTable): Kind => ({
   table,
   ending: 'pdf',
   type: 'application/pdf',
-  make: (content, threads, accountId) => drawPdf(threads, accountId, { content, options: { test: false } }),
+  make: (content, threads, accountId, logo) =>
+    drawPdf(threads, accountId, { content, options: { test: false, logo, color: content.emisor.color } }),
 });
 
 const eInvoice = (format: 'facturae' | 'ubl'): Kind => ({
@@ -58,12 +62,16 @@ export async function documentFile(
   credential?: CredentialCheck,
 ): Promise<OfferedFile | undefined> {
   const { table, ending, type, make } = KINDS[file];
-  const text = await database.transaction(accountId, credential ? { credential } : {}, (db) =>
-    contentText(db, accountId, table, id),
-  );
-  if (text === undefined) return undefined;
-  const content: DocumentContent = JSON.parse(text);
-  const bytes = await make(content, threads, accountId);
+  const found = await database.transaction(accountId, credential ? { credential } : {}, async (db) => {
+    const text = await contentText(db, accountId, table, id);
+    if (text === undefined) return undefined;
+    const content: DocumentContent = JSON.parse(text);
+    const { logo } = content.emisor;
+    return { content, logo: logo && ending === 'pdf' ? await pictureOf(db, accountId, logo) : undefined };
+  });
+  if (!found) return undefined;
+  const { content, logo } = found;
+  const bytes = await make(content, threads, accountId, logo);
   return { name: `${fileName(nameOf(content))}.${ending}`, type, bytes };
 }
 

@@ -9,6 +9,7 @@ export const LINKED_FILES = [
   'estimatePdf',
   'invoiceFacturae',
   'invoiceUbl',
+  'logo',
 ] as const;
 export type LinkedFile = (typeof LINKED_FILES)[number];
 

@@ -1,7 +1,8 @@
-// The pages for people: sign-in, companies, a company's integrations, password.
+// The pages for people: sign-in, companies, a company's integrations and fiscal data, password.
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { addCompanies } from './companies.ts';
+import { addCompany } from './company.ts';
 import { addIntegrations } from './integrations.ts';
 import { STYLE, STYLE_PATH } from './layout.ts';
 import { addPassword } from './password.ts';
@@ -15,6 +16,6 @@ export async function addPages(app: FastifyInstance, service: Service): Promise<
   );
   await app.register(async (pages) => {
     await preparePages(pages, service);
-    for (const add of [addSignIn, addCompanies, addIntegrations, addPassword]) add(pages, service);
+    for (const add of [addSignIn, addCompanies, addIntegrations, addCompany, addPassword]) add(pages, service);
   });
 }

@@ -3841,6 +3841,8 @@ export interface FiscalSettingsGetOutput {
   pais: string;
   email: string;
   iban: string;
+  color: string;
+  logo: string | null;
 }
 
 /** Input of `audit.list`. */
@@ -4788,7 +4790,7 @@ export interface AlbaranClient {
   };
   fiscalSettings: {
     /**
-     * Datos fiscales. Los datos de la empresa en los documentos que emite. Los cambia el operador.
+     * Datos fiscales. Los datos de la empresa en los documentos que emite.
      *
      * `GET /api/v1/fiscal-settings`; permiso `svc.read`
      */

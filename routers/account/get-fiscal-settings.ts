@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';
 import { shape, textOf } from '../shared/shape.ts';
@@ -12,24 +14,32 @@ const settings = shape({
   pais: textOf('a.country'),
   email: textOf('a.email'),
   iban: textOf('a.iban'),
+  color: textOf('a.color'),
 });
 
-/** What the company says of itself on the documents that it issues; the operator sets it. Without a legal name, its name. DOC-03 */
+/**
+ * What the company says of itself on the documents that it issues; set by an administrator on its page, or by the operator. Without a legal
+ * name, its name. `logo`: an address that works for ten minutes, null without one. DOC-03
+ */
 export const getFiscalSettings = operation({
   title: 'Datos fiscales',
-  description: 'Los datos de la empresa en los documentos que emite. Los cambia el operador.',
+  description: 'Los datos de la empresa en los documentos que emite.',
   rest: ['GET /fiscal-settings'],
   alias: 'obtenerDatosFiscales',
   scope: 'svc.read',
+  lasts: false,
   input: {},
-  output: settings.schema,
-  handler: ({ db, accountId }) =>
-    jsonRow(
-      db,
-      db
-        .selectFrom('accounts as a')
-        .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
-        .where('a.id', '=', accountId),
-      settings,
-    ),
+  output: settings.schema.extend({ logo: z.string().nullable() }),
+  async handler({ db, accountId, downloadUrl }) {
+    const account = db.selectFrom('accounts as a').where('a.id', '=', accountId);
+    const [shown, { logo }] = await Promise.all([
+      jsonRow(
+        db,
+        account.select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')]),
+        settings,
+      ),
+      account.select('a.logo').executeTakeFirstOrThrow(),
+    ]);
+    return withMore(shown, { logo: logo && downloadUrl({ accountId, file: 'logo', id: accountId }) });
+  },
 });

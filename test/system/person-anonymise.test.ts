@@ -75,6 +75,7 @@ const NO_TABLE = [
   'assistant_calls',
   'audit_records',
   'call_counts',
+  'company_images',
   'journals',
   'journal_entries',
   'oauth_tokens',

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { currentLogo } from '../documents/company-logo.ts';
 import { documentFile } from '../documents/file.ts';
+import { exportOf } from '../documents/registers.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
 import { type Attachment, findAttachment, readAttachmentPart } from '../routers/sales/list-estimate-attachments.ts';
@@ -12,6 +13,15 @@ import { type Attachment, findAttachment, readAttachmentPart } from '../routers/
 const DOWNLOADS = { link: 4, company: 16 };
 /** In bytes. Each download uses about three times as much memory. */
 const PART = 256 * 1024;
+
+const EXPORTS = {
+  registersNdjson: { ending: 'ndjson', type: 'application/x-ndjson', format: 'ndjson' },
+  registersXml: { ending: 'xml', type: 'application/xml', format: 'xml' },
+} as const;
+
+async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const line of lines) yield Buffer.from(`${line}\n`);
+}
 
 const missing = () => new ApiError('notFound', 'La dirección de descarga no existe o ha caducado');
 
@@ -68,6 +78,13 @@ export function addFileRoutes(app: FastifyInstance, service: Service): void {
         if (!logo) throw missing();
         const name = `logo.${logo.mime === 'image/png' ? 'png' : 'jpg'}`;
         return reply.type(logo.mime).headers(fileHeaders(name)).send(logo.bytes);
+      }
+      if (linked === 'registersNdjson' || linked === 'registersXml') {
+        const { ending, type, format } = EXPORTS[linked];
+        reply.type(type).headers(fileHeaders(`registros.${ending}`));
+        if (request.method === 'HEAD') return reply.send();
+        const { lines } = exportOf(database, accountId, format);
+        return reply.send(Readable.from(withEnds(lines), { objectMode: false, highWaterMark: PART }));
       }
       if (linked !== 'attachment') {
         const made = await documentFile(service, accountId, { file: linked, id });

@@ -3,10 +3,21 @@ import { type RawBuilder, sql } from 'kysely';
 import { SEALED_TABLES, type SealedTable } from '../entities/seals.ts';
 import type { Db } from '../platform/database.ts';
 import { brokenChain, brokenSeals } from '../platform/seals.ts';
+import { brokenRegisters } from './registers.ts';
 import { contentOf, lastAction, lastSaying, sayingOf, sealedAnswer } from './sealed-content.ts';
 
 /** What is wrong with a document or its chain. */
-export const FAULTS = ['content', 'annulment', 'answer', 'deleted', 'seal', 'gap', 'end'] as const;
+export const FAULTS = [
+  'content',
+  'annulment',
+  'answer',
+  'deleted',
+  'seal',
+  'gap',
+  'end',
+  'register',
+  'registers',
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export interface Failure {
@@ -22,6 +33,8 @@ export interface Verification {
   seals: number;
   /** Documents that have a seal, and no failure. */
   right: number;
+  /** Registers of invoices for the tax agency. */
+  registers: number;
   /** In the order of their chains, at most `limit`. */
   failures: Failure[];
 }
@@ -40,12 +53,13 @@ export async function verifyDocuments(
   accountId: number,
   { tables = SEALED_TABLES, from, to, limit }: VerificationScope,
 ): Promise<Verification> {
-  const found: Verification = { documents: 0, seals: 0, right: 0, failures: [] };
+  const found: Verification = { documents: 0, seals: 0, right: 0, registers: 0, failures: [] };
   for (const table of tables) {
     const one = await verifyTable(db, accountId, table, { from, to });
     found.documents += one.documents;
     found.seals += one.seals;
     found.right += one.right;
+    found.registers += one.registers;
     found.failures.push(...one.failures.slice(0, limit - found.failures.length));
   }
   return found;
@@ -94,16 +108,31 @@ async function verifyTable(
       and not exists (select from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = s.record_id)
     order by 1`.execute(db);
   const { rows: ends } = await brokenChain(accountId, table).execute(db);
+  const { registers, failures: ofRegisters } =
+    table === 'invoices' ? await verifyRegisters(db, accountId, selected) : { registers: 0, failures: [] };
   const failures: Failure[] = [
     ...seals.map(({ record_id: id, fault }) => ({ table, id, number: null, fault })),
     ...changed.map((one) => ({ table, ...one })),
     ...deleted.map((one) => ({ table, ...one, fault: 'deleted' as const })),
     ...ends.map(() => ({ table, id: null, number: null, fault: 'end' as const })),
+    ...ofRegisters,
   ];
   const wrong = new Set(failures.map(({ id }) => id));
   const { documents: count, sealed, seals: sealCount } = documents[0] ?? { documents: 0, sealed: 0, seals: 0 };
   const numbered = await withNumbers(db, accountId, table, failures);
-  return { documents: count, seals: sealCount, right: Math.max(0, sealed - wrong.size), failures: numbered };
+  const right = Math.max(0, sealed - wrong.size);
+  return { documents: count, seals: sealCount, right, registers, failures: numbered };
+}
+
+/** A chain is followed whole, whatever the range: it is of invoices of all days. */
+async function verifyRegisters(db: Db, accountId: number, selected: RawBuilder<unknown>) {
+  const { registers, broken, endIsLost } = await brokenRegisters(db, accountId);
+  const { rows } = await sql<{ id: number }>`
+    select i.id from invoices i where i.account_id = ${accountId} and i.id = any(${[...broken]}::bigint[])
+      and i.id in ${selected} order by i.id`.execute(db);
+  const failures: Failure[] = rows.map(({ id }) => ({ table: 'invoices', id, number: null, fault: 'register' }));
+  if (endIsLost) failures.push({ table: 'invoices', id: null, number: null, fault: 'registers' });
+  return { registers, failures };
 }
 
 /** The numbers of documents whose seals are wrong, one failure a document. */

@@ -1,6 +1,7 @@
 // Companies, their API keys, and what the service records about their calls.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, date, indexOn, instant, isolated, isolatedAccount, stamped } from './columns.ts';
+import { REGISTER_MODES } from './registers.ts';
 
 /** The `named` policy also shows the row whose slug is set in `app.account_slug`, so that commands find a company by slug. */
 export const Account = defineEntity({
@@ -40,6 +41,8 @@ export const Account = defineEntity({
     logo: p.text().nullable(),
     /** `#rrggbb`. */
     color: p.text().nullable(),
+    /** Where its invoices are registered; null: VeriFactu is off. DOC-02 */
+    verifactuMode: p.enum(REGISTER_MODES).nullable(),
     ...stamped(),
   },
 });

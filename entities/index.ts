@@ -52,6 +52,7 @@ import {
   PurchaseInvoiceDueDate,
   PurchaseInvoiceLine,
 } from './purchases.ts';
+import { InvoiceRegister, RegisterAnswer, RegisterChain, RegisterQueue } from './registers.ts';
 import {
   Attachment,
   DeliveryNote,
@@ -85,6 +86,10 @@ export const entities = [
   JournalEntry,
   SealChain,
   Seal,
+  RegisterChain,
+  InvoiceRegister,
+  RegisterAnswer,
+  RegisterQueue,
   AssistantCall,
   CallCount,
   ScheduledRun,

@@ -45,7 +45,9 @@ export async function removeCompany(
         [accountId],
       );
       const rows = await removeRows(client, accountId, tables);
-      await client.query('delete from webhook_queue where company = $1', [accountId]);
+      for (const queue of ['webhook_queue', 'register_queue']) {
+        await client.query(`delete from ${queue} where company = $1`, [accountId]);
+      }
       return { rows, people: await removePeople(client, members.rows) };
     }),
   );

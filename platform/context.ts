@@ -23,6 +23,7 @@ import type { Sealing } from './seals.ts';
 import type { LinkTarget, SignedLinks } from './signed-links.ts';
 import type { Threads } from './threads.ts';
 import type { Turns } from './turns.ts';
+import type { VerifactuSettings } from './verifactu-settings.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** The running service; each process has one. */
@@ -49,6 +50,8 @@ export interface Service {
   links: SignedLinks;
   /** Long computations. FAIR-02 */
   threads: Threads;
+  /** For registers of invoices, if configured. */
+  verifactu: VerifactuSettings | undefined;
   newIds: NewIds;
   /** What keys and connections called. */
   activity: Activity;
@@ -119,6 +122,7 @@ export interface OperationContext {
   author: Author;
   log: Logger;
   webhooks: Webhooks;
+  verifactu: VerifactuSettings | undefined;
   /** Adds a response header. */
   header(name: string, value: string): void;
   /** A download link that works for ten minutes. */

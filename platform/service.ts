@@ -21,6 +21,7 @@ import { Replica } from './replica.ts';
 import { SignedLinks } from './signed-links.ts';
 import { Threads } from './threads.ts';
 import { companyTurns } from './turns.ts';
+import type { VerifactuSettings } from './verifactu-settings.ts';
 import { Webhooks, type WebhooksOptions } from './webhooks.ts';
 
 /** Settings of a service. */
@@ -46,6 +47,7 @@ export interface ServiceOptions {
   webhooks?: WebhooksOptions | undefined;
   /** Space for answers of reads, in bytes; default none. JRN-04 */
   cacheBytes?: number;
+  verifactu?: VerifactuSettings | undefined;
 }
 
 /** Opens a service on a migrated database. `close` waits for work in progress. */
@@ -91,6 +93,7 @@ export async function openService(options: ServiceOptions): Promise<Service & { 
       anonymous: new AnonymousCalls(clock, options.anonymousPerMinute ?? 600),
       links: new SignedLinks(secrets),
       threads,
+      verifactu: options.verifactu,
       newIds: new NewIds(),
       activity,
       webhooks: new Webhooks(secrets, database, clock, options.webhooks),

@@ -9,11 +9,14 @@ export const LINKED_FILES = [
   'estimatePdf',
   'invoiceFacturae',
   'invoiceUbl',
+  'invoiceRegister',
+  'registersNdjson',
+  'registersXml',
   'logo',
 ] as const;
 export type LinkedFile = (typeof LINKED_FILES)[number];
 
-/** The file that a link opens, by the number of its record. */
+/** The file that a link opens, by the number of its record; one that is of the whole company has 0. */
 export interface LinkTarget {
   accountId: number;
   file: LinkedFile;

@@ -25,6 +25,10 @@ import { addUserCreate } from './commands/user-create.ts';
 import { addUserGrant } from './commands/user-grant.ts';
 import { addUserLeave } from './commands/user-leave.ts';
 import { addUserPassword } from './commands/user-password.ts';
+import { addVerifactuCorrect } from './commands/verifactu-correct.ts';
+import { addVerifactuExport } from './commands/verifactu-export.ts';
+import { addVerifactuStatus } from './commands/verifactu-status.ts';
+import { addVerifactuSwitch } from './commands/verifactu-switch.ts';
 import { addVerify } from './commands/verify.ts';
 import { Failure, Interrupted } from './failure.ts';
 import { complaints, isOutputFailure, output } from './output.ts';
@@ -64,6 +68,9 @@ export function makeProgram(interruption: Interruption): Command {
   for (const add of [addIdKeyList, addIdKeyForget]) add(idKey, tools);
   const user = program.command('user').description('people who sign in, and the companies they belong to');
   for (const add of [addUserCreate, addUserPassword, addUserGrant, addUserLeave]) add(user, tools);
+  const verifactu = program.command('verifactu').description('registers of invoices for the tax agency');
+  for (const add of [addVerifactuSwitch, addVerifactuStatus, addVerifactuCorrect, addVerifactuExport])
+    add(verifactu, tools);
   const person = program.command('person').description('people in the data of a company');
   addPersonAnonymise(person, tools);
   return program;

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Cron } from 'croner';
 import { z } from 'zod';
+import { isNif } from '../documents/verifactu/tax-ids.ts';
 import { Failure } from './failure.ts';
 
 declare module 'zod' {
@@ -33,6 +34,7 @@ const whole = (from: number, to: number, standard: number, description: string) 
 const isUrl = (text: string, ...schemes: string[]) => URL.canParse(text) && schemes.includes(new URL(text).protocol);
 const databaseUrl = z.string().refine((text) => isUrl(text, 'postgres:', 'postgresql:'));
 const isOrigin = (text: string) => isUrl(text, 'http:', 'https:') && new URL(text).origin === text;
+const shortText = (most: number) => z.string().max(most).optional();
 const httpUrl = z.string().refine((text) => isUrl(text, 'http:', 'https:'));
 const isProxy = (text: string) => {
   const [address = '', bits = '0', ...more] = text.split('/');
@@ -217,6 +219,64 @@ export const variables = z.object({
     description:
       'Whether webhooks may go to private addresses and `localhost`, and by plain `http://`: for receivers in the operator’s own network. Otherwise only `https://` to public addresses, so that nobody reaches that network through the service.',
   }),
+  VERIFACTU_PRODUCER_NAME: shortText(120).meta({
+    expected: '1 to 120 characters',
+    standard: 'no registers',
+    description:
+      'Who supplies this system to those who bill with it: registers of invoices (VeriFactu) name them, and companies for which it is switched on can’t issue invoices without. Set together with the next four.',
+  }),
+  VERIFACTU_PRODUCER_NIF: z
+    .string()
+    .refine(isNif)
+    .optional()
+    .meta({ expected: 'a Spanish NIF', standard: 'no registers', description: 'Their tax id.' }),
+  VERIFACTU_SYSTEM_NAME: shortText(30).meta({
+    expected: '1 to 30 characters',
+    standard: 'no registers',
+    description: 'What they call the system.',
+  }),
+  VERIFACTU_SYSTEM_ID: z
+    .string()
+    .regex(/^[A-Z0-9]{2}$/)
+    .optional()
+    .meta({
+      expected: 'two capitals or digits',
+      standard: 'no registers',
+      description: 'Their code for the system, other than those of their other systems.',
+    }),
+  VERIFACTU_SYSTEM_VERSION: shortText(50).meta({
+    expected: '1 to 50 characters',
+    standard: 'no registers',
+    description: 'The version of the system that their declaration of responsibility is for.',
+  }),
+  VERIFACTU_DECLARATION_URL: httpUrl.optional().meta({
+    expected: 'an http:// or https:// URL',
+    standard: 'none',
+    description:
+      'Where that declaration can be read. Callers get it with the company’s fiscal data; without it no company can be switched to production.',
+  }),
+  VERIFACTU_CERTIFICATE: z.string().optional().meta({
+    expected: 'the path of a file',
+    standard: 'registers are kept and not sent',
+    description:
+      'The certificate with its key by which registers are sent to the tax agency: PKCS #12 (`.p12`, `.pfx`), otherwise PEM. It is read when the service starts.',
+  }),
+  VERIFACTU_CERTIFICATE_PASSWORD: z.string().optional().meta({
+    expected: 'a password',
+    standard: 'none',
+    secret: true,
+    description: 'The password of a PKCS #12 file.',
+  }),
+  VERIFACTU_CERTIFICATE_KIND: z.enum(['persona', 'sello']).default('persona').meta({
+    expected: '`persona` or `sello`',
+    description:
+      'Whether the certificate is of a person or representative, or the seal of an organisation: the agency takes them at different addresses.',
+  }),
+  VERIFACTU_URL: httpUrl.optional().meta({
+    expected: 'an http:// or https:// URL',
+    standard: 'the agency’s address for the company’s mode',
+    description: 'Where registers are sent instead, whatever the mode: a gateway, or the agency’s address of the day.',
+  }),
   METRICS_TOKEN: z.string().min(16).optional().meta({
     expected: 'at least 16 characters',
     standard: 'no metrics',
@@ -296,6 +356,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
   if (data.DATABASE_REPLICA_URL && !data.DATABASE_URL) {
     throw new Failure('DATABASE_REPLICA_URL: expected DATABASE_URL beside it');
   }
+  const verifactu = verifactuOf(data);
   const production = data.NODE_ENV === 'production';
   return {
     databaseUrl: data.DATABASE_URL,
@@ -315,6 +376,7 @@ export function readConfig(environment: Record<string, string | undefined>, term
     trustProxy: data.TRUST_PROXY,
     corsOrigins: data.CORS_ORIGINS,
     webhooks: { allowPrivate: data.WEBHOOK_ALLOW_PRIVATE },
+    verifactu,
     metricsToken: data.METRICS_TOKEN,
     traceRatio:
       (data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? data.OTEL_EXPORTER_OTLP_ENDPOINT)
@@ -336,6 +398,35 @@ export function readConfig(environment: Record<string, string | undefined>, term
     checkOutputs: data.CHECK_OUTPUTS ?? !production,
     demo: data.DEMO ?? !production,
     logLevel: data.LOG_LEVEL ?? (terminal && !production ? 'warn' : 'info'),
+  };
+}
+
+/** Of registers of invoices: all that names the system, or nothing. */
+function verifactuOf(data: z.output<typeof variables>) {
+  const system = {
+    VERIFACTU_PRODUCER_NAME: data.VERIFACTU_PRODUCER_NAME,
+    VERIFACTU_PRODUCER_NIF: data.VERIFACTU_PRODUCER_NIF,
+    VERIFACTU_SYSTEM_NAME: data.VERIFACTU_SYSTEM_NAME,
+    VERIFACTU_SYSTEM_ID: data.VERIFACTU_SYSTEM_ID,
+    VERIFACTU_SYSTEM_VERSION: data.VERIFACTU_SYSTEM_VERSION,
+  };
+  const isWanted = [...Object.values(system), data.VERIFACTU_CERTIFICATE].some((value) => value !== undefined);
+  if (!isWanted) return undefined;
+  const missing = Object.entries(system).flatMap(([name, value]) => (value === undefined ? [complaint(name, '')] : []));
+  if (missing.length > 0) throw new Failure(missing);
+  return {
+    producer: {
+      producerName: system.VERIFACTU_PRODUCER_NAME ?? '',
+      producerNif: system.VERIFACTU_PRODUCER_NIF ?? '',
+      systemName: system.VERIFACTU_SYSTEM_NAME ?? '',
+      systemId: system.VERIFACTU_SYSTEM_ID ?? '',
+      systemVersion: system.VERIFACTU_SYSTEM_VERSION ?? '',
+    },
+    declarationUrl: data.VERIFACTU_DECLARATION_URL,
+    certificate: data.VERIFACTU_CERTIFICATE,
+    password: data.VERIFACTU_CERTIFICATE_PASSWORD ?? '',
+    kind: data.VERIFACTU_CERTIFICATE_KIND,
+    url: data.VERIFACTU_URL,
   };
 }
 

@@ -8,6 +8,7 @@ import { DEFAULT_COLOR, isColor } from '../../documents/pdf/color.ts';
 import { drawPdf } from '../../documents/pdf/draw.ts';
 import { issuerNow } from '../../documents/sealed-content.ts';
 import { isNif, plainTaxId } from '../../documents/verifactu/tax-ids.ts';
+import type { RegisterMode } from '../../entities/registers.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { type Membership, requireMember } from '../../platform/identity/users.ts';
@@ -60,7 +61,10 @@ export function addCompany(app: FastifyInstance, service: Service): void {
         const text = typed[name] ?? '';
         return [COLUMNS[name], (name === 'iban' ? withoutSpaces(text) : text) || null] as const;
       });
-      return save(visit, 'data', complaintsOf(visit, typed), async () => Object.fromEntries(values));
+      return save(visit, 'data', async (db, accountId) => {
+        const { verifactu_mode: mode } = await readCompany(db, accountId);
+        return { complaints: complaintsOf(visit, typed, mode !== null), values: Object.fromEntries(values) };
+      });
     }),
   });
   app.register(async (scope) => {
@@ -89,17 +93,15 @@ const address = ({ slug }: Membership) => `${COMPANY}?${new URLSearchParams({ co
 async function save(
   visit: SignedInVisit,
   form: 'data' | 'look',
-  complaints: Complaints,
-  read: (db: Db, accountId: number) => Promise<Record<string, string | null>>,
+  read: (db: Db, accountId: number) => Promise<{ complaints: Complaints; values: Record<string, string | null> }>,
 ): Promise<FastifyReply> {
   const { author, service } = visit;
   const company = visit.company(visit.field('company'));
   const { accountId } = company;
-  const isWrong = Object.keys(complaints).length > 0;
-  await service.database.transaction(accountId, { write: true }, async (db) => {
+  const wrong = await service.database.transaction(accountId, { write: true }, async (db) => {
     await requireAdmin(db, visit, accountId);
-    if (isWrong) return;
-    const values = await read(db, accountId);
+    const { complaints, values } = await read(db, accountId);
+    if (Object.keys(complaints).length > 0) return complaints;
     const other = Object.entries(values).map(
       ([column, value]) => sql<boolean>`${sql.ref(column)} is distinct from ${value}`,
     );
@@ -113,18 +115,23 @@ async function save(
     const origin = { ...author, operation: 'account set', now: service.clock.now() };
     const changes = changed.map(({ id }) => changeOf('modify', 'account', id));
     if (changes.length > 0) await writeJournal(db, accountId, origin, changes);
+    return undefined;
   });
-  return isWrong ? sendCompany(visit, company, complaints) : visit.seeOther(`${address(company)}&done=${form}`);
+  return wrong ? sendCompany(visit, company, wrong) : visit.seeOther(`${address(company)}&done=${form}`);
 }
 
-function complaintsOf({ say }: SignedInVisit, typed: Readonly<Record<string, string>>): Complaints {
+/** `registers`: whether invoices are registered, for which the tax id has to be a NIF. DOC-02 */
+function complaintsOf({ say }: SignedInVisit, typed: Readonly<Record<string, string>>, registers: boolean): Complaints {
   const { cif = '', pais = '', email = '', iban = '' } = typed;
   const complaints: Complaints = {};
-  if (cif && countryOf(pais) === 'ES' && !isNif(plainTaxId(cif))) {
-    complaints.cif = say(
-      'No es un NIF: su letra o dígito de control no corresponde.',
-      'This is not a Spanish tax id: its control character is another.',
-    );
+  const isSpanish = cif !== '' && countryOf(pais) === 'ES';
+  if ((registers || isSpanish) && !isNif(plainTaxId(cif))) {
+    complaints.cif = cif
+      ? say(
+          'No es un NIF: su letra o dígito de control no corresponde.',
+          'This is not a Spanish tax id: its control character is another.',
+        )
+      : say('Hace falta mientras VeriFactu esté activado.', 'Needed while VeriFactu is on.');
   }
   if (email && !isEmail(email)) {
     complaints.email = say('No es una dirección de correo.', 'This is not an e-mail address.');
@@ -153,12 +160,14 @@ async function saveLook(visit: SignedInVisit): Promise<FastifyReply> {
   if (picture && !isPicture) complaints.logo = sentence(say(picture.es, picture.en));
   const color = visit.field('color').toLowerCase();
   if (!isColor(color)) complaints.color = say('No es un color #rrggbb.', 'This is not a colour #rrggbb.');
-  return save(visit, 'look', complaints, async (db) => ({
+  return save(visit, 'look', async (db) => {
     // The colour of documents without one is none.
-    color: color === DEFAULT_COLOR ? null : color,
-    ...(isPicture ? { logo: await keepPicture(db, accountId, picture) } : {}),
-    ...(!isPicture && visit.field('remove') === 'yes' ? { logo: null } : {}),
-  }));
+    const values: Record<string, string | null> = { color: color === DEFAULT_COLOR ? null : color };
+    const isWrong = Object.keys(complaints).length > 0;
+    if (isPicture && !isWrong) values.logo = await keepPicture(db, accountId, picture);
+    else if (visit.field('remove') === 'yes') values.logo = null;
+    return { complaints, values };
+  });
 }
 
 const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
@@ -187,7 +196,7 @@ async function sendExample(visit: SignedInVisit): Promise<FastifyReply> {
 const readCompany = (db: Db, accountId: number) =>
   db
     .selectFrom('accounts')
-    .select(['name', 'time_zone', 'logo', 'color', ...Object.values(COLUMNS)])
+    .select(['name', 'time_zone', 'logo', 'color', 'verifactu_mode', ...Object.values(COLUMNS)])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
 type Company = Awaited<ReturnType<typeof readCompany>>;
@@ -333,7 +342,29 @@ ${isAdmin ? html`<button>${say('Guardar el aspecto', 'Save look')}</button>` : '
 }
 
 /** What the operator sets. */
-const restSection = ({ visit: { say }, account }: Shown) => html`<section class="card" aria-labelledby="rest">
+function restSection({ visit: { say }, account: { time_zone, verifactu_mode: mode } }: Shown): Html {
+  const modes: Record<RegisterMode, [name: string, meaning: string]> = {
+    pruebas: [
+      say('En pruebas', 'On trial'),
+      say(
+        'Cada factura se registra en el servicio de pruebas de la Agencia Tributaria, y su PDF dice PRUEBAS.',
+        'Each invoice is registered with the tax agency’s test service, and its PDF says PRUEBAS.',
+      ),
+    ],
+    produccion: [
+      say('Activado', 'On'),
+      say(
+        'Cada factura que se emite se registra para la Agencia Tributaria y lleva su código QR.',
+        'Each invoice that is issued is registered for the tax agency and has its QR code.',
+      ),
+    ],
+  };
+  const [name, meaning] = mode
+    ? modes[mode]
+    : [say('Desactivado', 'Off'), say('Las facturas no se registran.', 'Invoices are not registered.')];
+  return html`<section class="card" aria-labelledby="rest">
 <h2 id="rest">${say('Lo cambia quien opera el servicio', 'Changed by the operator of the service')}</h2>
-<dl class="facts"><dt>${say('Zona horaria', 'Time zone')}</dt><dd>${account.time_zone}</dd></dl>
+<dl class="facts"><dt>${say('Zona horaria', 'Time zone')}</dt><dd>${time_zone}</dd>
+<dt>VeriFactu</dt><dd><strong>${name}</strong> <span class="quiet">${meaning}</span></dd></dl>
 </section>`;
+}

@@ -1808,6 +1808,13 @@ export interface DocumentsVerifyOutput {
   registros: number;
   /** Documentos sellados sin fallo */
   correctos: number;
+  /** Los de la AEAT, con su exportación; null si no hay */
+  registros_facturacion: {
+    registros: number;
+    /** Dirección válida 10 minutos, como la otra */
+    ndjson: string;
+    xml: string;
+  } | null;
   /** Los 100 primeros */
   fallos: Array<{
     tipo: 'albaran' | 'factura' | 'presupuesto';
@@ -1843,6 +1850,34 @@ export interface DocumentsHistoryOutput {
     } | null;
     /** SHA-256 del sello, encadenado con el anterior */
     huella: string;
+  }>;
+}
+
+/** Input of `documents.register`. */
+export interface DocumentsRegisterInput {
+  /** La factura */
+  facturaId: string | number;
+}
+
+/** Output of `documents.register`. */
+export interface DocumentsRegisterOutput {
+  registros: Array<{
+    tipo: 'alta' | 'anulacion';
+    momento: string;
+    huella: string;
+    /** null en el primero de la cadena */
+    huella_anterior: string | null;
+    /** Dirección del QR; null en una anulación */
+    qr: string | null;
+    estado: 'no_enviado' | 'pendiente' | 'aceptado' | 'aceptado_con_errores' | 'rechazado';
+    errores: Array<{
+      codigo: number;
+      descripcion: string;
+    }>;
+    /** Código de la AEAT */
+    csv: string | null;
+    /** Dirección válida 10 minutos */
+    xml: string;
   }>;
 }
 
@@ -3843,6 +3878,14 @@ export interface FiscalSettingsGetOutput {
   iban: string;
   color: string;
   logo: string | null;
+  verifactu: {
+    activo: boolean;
+    modo: 'pruebas' | 'produccion' | null;
+    /** Registros sin enviar o sin respuesta */
+    pendientes: number;
+  };
+  /** La del productor del sistema */
+  declaracion_responsable: string | null;
 }
 
 /** Input of `audit.list`. */
@@ -4463,6 +4506,12 @@ export interface AlbaranClient {
      * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
      */
     history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
+    /**
+     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
+     */
+    register: Read<DocumentsRegisterInput, DocumentsRegisterOutput>;
   };
   recurrings: {
     /**
@@ -4889,7 +4938,7 @@ export const methods: Record<string, Record<string, MethodKind>> = {
   salesReport: { get: 'read' },
   deliveryNotes: { list: 'pages', get: 'read', download: 'read', create: 'write', annul: 'write' },
   invoices: { list: 'pages', get: 'read', download: 'read', facturae: 'read', ubl: 'read', create: 'write', rectify: 'write', annul: 'write' },
-  documents: { verify: 'read', history: 'read' },
+  documents: { verify: 'read', history: 'read', register: 'read' },
   recurrings: { list: 'pages', get: 'read', create: 'write', update: 'write', renew: 'write', listNew: 'read', listRenewals: 'pages' },
   suppliers: { list: 'pages', get: 'read', create: 'write', update: 'write' },
   purchaseInvoices: { list: 'pages', get: 'read', create: 'write', annul: 'write' },

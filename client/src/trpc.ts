@@ -384,6 +384,12 @@ export type Procedures = {
      * `GET /api/v1/documents/{tipo}/{id}/history`; permiso `svc.read`
      */
     history: Query<types.DocumentsHistoryInput, types.DocumentsHistoryOutput>;
+    /**
+     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     *
+     * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
+     */
+    register: Query<types.DocumentsRegisterInput, types.DocumentsRegisterOutput>;
   };
   recurrings: {
     /**

@@ -1,10 +1,10 @@
 // Sends an envelope to the agency by mutual TLS, and reads its answer. DOC-02
 import { request } from 'node:https';
+import type { RegisterMode } from '../../entities/registers.ts';
 import { type Answer, AnswerError, type Fault, readAnswer } from './envelope.ts';
-import type { Mode } from './qr.ts';
 
 /** Where registers are sent: by a certificate of a person or representative, or by the seal of an organisation. */
-export const SENDING_ADDRESSES: Record<Mode, Record<'persona' | 'sello', string>> = {
+export const SENDING_ADDRESSES: Record<RegisterMode, Record<'persona' | 'sello', string>> = {
   pruebas: {
     persona: 'https://prewww1.aeat.es/wlpl/TIKE-CONT/ws/SistemaFacturacion/VerifactuSOAP',
     sello: 'https://prewww10.aeat.es/wlpl/TIKE-CONT/ws/SistemaFacturacion/VerifactuSOAP',

@@ -1,15 +1,16 @@
 // The address that the QR of an invoice holds. DOC-02
+import type { RegisterMode } from '../../entities/registers.ts';
 import type { InvoiceKey } from './hash.ts';
 
-/** Of the agency's test host, or of the real one. */
-export type Mode = 'pruebas' | 'produccion';
-
-const HOSTS: Record<Mode, string> = {
+const HOSTS: Record<RegisterMode, string> = {
   pruebas: 'https://prewww2.aeat.es',
   produccion: 'https://www2.agenciatributaria.gob.es',
 };
 
-export function qrAddress({ emisor, numero, fecha, importeTotal }: InvoiceKey & { importeTotal: string }, mode: Mode) {
+export function qrAddress(
+  { emisor, numero, fecha, importeTotal }: InvoiceKey & { importeTotal: string },
+  mode: RegisterMode,
+) {
   const query = Object.entries({ nif: emisor, numserie: numero, fecha, importe: importeTotal })
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');

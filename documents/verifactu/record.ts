@@ -1,5 +1,6 @@
 // The registers of an invoice for the tax agency: alta when it is issued, anulacion when it is annulled. Each value is written as text once;
 // XML, hash and QR hold this text. What the agency would refuse is told before, as problems. DOC-02
+import type { Producer } from '../../platform/verifactu-settings.ts';
 import type { ContentRate, DocumentContent, InvoiceType } from '../content.ts';
 import { element, type Xml } from '../xml.ts';
 import { hashOfAlta, hashOfAnulacion, type InvoiceKey } from './hash.ts';
@@ -8,14 +9,8 @@ import { countryOf, isNif, isVatNumber, plainTaxId, vatPrefixOf } from './tax-id
 export const RECORD_NAMESPACE =
   'https://www2.agenciatributaria.gob.es/static_files/common/internet/dep/aplicaciones/es/aeat/tike/cont/ws/SuministroInformacion.xsd';
 
-/** The system that makes the registers, and its producer: the operator's settings. */
-export interface SystemSettings {
-  producerName: string;
-  producerNif: string;
-  systemName: string;
-  /** Two capitals or digits. */
-  systemId: string;
-  systemVersion: string;
+/** The system that makes the registers, and its producer. */
+export interface SystemSettings extends Producer {
   /** The company's own, never another's or used again. */
   installation: string;
   /** Whether several companies work with it now. */

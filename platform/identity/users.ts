@@ -11,6 +11,7 @@ import { networkOf } from '../network.ts';
 import { emailKey, emailKeys, isEmail } from '../text.ts';
 import { endGrantsOf } from './grants.ts';
 import { checkPassword, hashPassword, isPassword, NO_PASSWORD } from './passwords.ts';
+import { companyIdsOf, noteSharedPeople } from './shared-people.ts';
 
 /** A person's role in a company. */
 export type Role = 'admin' | 'member';
@@ -385,12 +386,12 @@ export async function requireMember(db: Db, accountId: number, userId: number): 
 }
 
 /** Makes a person a member of a company, or changes their role there. */
-export const grantCompany = (
+export async function grantCompany(
   database: Database,
   { userId, accountId, role }: { userId: number; accountId: number; role: Role },
   author: Author,
-): Promise<void> =>
-  database.transaction(accountId, { write: true }, async (db) => {
+): Promise<void> {
+  await database.transaction(accountId, { write: true }, async (db) => {
     const admin = role === 'admin';
     await db
       .insertInto('memberships')
@@ -405,15 +406,17 @@ export const grantCompany = (
       .execute();
     await noteWrite(db, accountId, author, { operation: 'user grant', kind: 'user', id: userId });
   });
+  await noteSharedPeople(database, await companyIdsOf(database, userId));
+}
 
 /** Removes a person from a company and ends their authorizations there, in one transaction. Returns whether they belonged to it. */
-export const leaveCompany = (
+export async function leaveCompany(
   database: Database,
   { userId, accountId }: { userId: number; accountId: number },
   author: Author,
   now = systemClock.now(),
-): Promise<boolean> =>
-  database.transaction(accountId, { write: true }, async (db) => {
+): Promise<boolean> {
+  const belonged = await database.transaction(accountId, { write: true }, async (db) => {
     const { numDeletedRows } = await db
       .deleteFrom('memberships')
       .where('account_id', '=', accountId)
@@ -425,3 +428,6 @@ export const leaveCompany = (
     await noteWrite(db, accountId, author, { operation: 'user leave', kind: 'user', id: userId });
     return true;
   });
+  if (belonged) await noteSharedPeople(database, [accountId, ...(await companyIdsOf(database, userId))]);
+  return belonged;
+}

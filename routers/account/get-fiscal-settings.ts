@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';
@@ -17,6 +19,16 @@ const settings = shape({
   color: textOf('a.color'),
 });
 
+const output = settings.schema.extend({
+  logo: z.string().nullable(),
+  verifactu: z.object({
+    activo: z.boolean(),
+    modo: z.enum(REGISTER_MODES).nullable(),
+    pendientes: z.int().describe('Registros sin enviar o sin respuesta'),
+  }),
+  declaracion_responsable: z.string().nullable().describe('La del productor del sistema'),
+});
+
 /**
  * What the company says of itself on the documents that it issues; set by an administrator on its page, or by the operator. Without a legal
  * name, its name. `logo`: an address that works for ten minutes, null without one. DOC-03
@@ -29,17 +41,27 @@ export const getFiscalSettings = operation({
   scope: 'svc.read',
   lasts: false,
   input: {},
-  output: settings.schema.extend({ logo: z.string().nullable() }),
-  async handler({ db, accountId, downloadUrl }) {
-    const account = db.selectFrom('accounts as a').where('a.id', '=', accountId);
-    const [shown, { logo }] = await Promise.all([
+  output,
+  async handler({ db, accountId, verifactu, downloadUrl }) {
+    const [said, { rows }] = await Promise.all([
       jsonRow(
         db,
-        account.select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')]),
+        db
+          .selectFrom('accounts as a')
+          .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
+          .where('a.id', '=', accountId),
         settings,
       ),
-      account.select('a.logo').executeTakeFirstOrThrow(),
+      sql<{ mode: RegisterMode | null; logo: string | null; pending: number }>`
+      select a.verifactu_mode as mode, a.logo, coalesce((select sum(c.n - c.answered) from register_chains c
+        where c.account_id = ${accountId}), 0)::int as pending
+      from accounts a where a.id = ${accountId}`.execute(db),
     ]);
-    return withMore(shown, { logo: logo && downloadUrl({ accountId, file: 'logo', id: accountId }) });
+    const [{ mode, logo, pending } = { mode: null, logo: null, pending: 0 }] = rows;
+    return withMore(said, {
+      logo: logo && downloadUrl({ accountId, file: 'logo', id: 0 }),
+      verifactu: { activo: mode !== null, modo: mode, pendientes: pending },
+      declaracion_responsable: verifactu?.declarationUrl ?? null,
+    });
   },
 });

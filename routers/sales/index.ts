@@ -15,6 +15,7 @@ import { getDeliveryNote } from './get-delivery-note.ts';
 import { getDocumentHistory } from './get-document-history.ts';
 import { getEstimate } from './get-estimate.ts';
 import { getInvoice } from './get-invoice.ts';
+import { getInvoiceRegister } from './get-register.ts';
 import { listDeliveryNotes } from './list-delivery-notes.ts';
 import { listEstimateAttachments } from './list-estimate-attachments.ts';
 import { listEstimates } from './list-estimates.ts';
@@ -37,7 +38,7 @@ export const estimates = {
 };
 
 export const documents = {
-  documents: { verify: verifyIssuedDocuments, history: getDocumentHistory },
+  documents: { verify: verifyIssuedDocuments, history: getDocumentHistory, register: getInvoiceRegister },
 };
 
 export const sales = {

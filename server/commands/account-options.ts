@@ -4,6 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isTimeZone } from '../../account-file/local-times.ts';
 import { type Picture, readLogo } from '../../documents/company-logo.ts';
 import { isColor } from '../../documents/pdf/color.ts';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
 export function slug(text: string): string {
@@ -54,4 +55,10 @@ export function logo(path: string): Picture | null {
 export function color(text: string): string {
   if (text === '' || isColor(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Expected a colour, #rrggbb.');
+}
+
+export function modeOrOff(text: string): RegisterMode | 'off' {
+  const mode = REGISTER_MODES.find((mode) => mode === text);
+  if (mode || text === 'off') return mode ?? 'off';
+  throw new InvalidArgumentError(`Expected ${REGISTER_MODES.join(', ')} or off.`);
 }

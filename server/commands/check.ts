@@ -78,6 +78,8 @@ const FAULTS: Record<Fault, string> = {
   annulment: 'its annulment is not what was sealed',
   answer: 'its answer is not what was sealed',
   deleted: 'was sealed and is gone',
+  register: 'its register for the tax agency is not as it was made',
+  registers: 'the registers for the tax agency lack their end',
   seal: 'its seal was changed',
   gap: 'the seal before its own is missing',
   end: 'the last seals of the chain are missing',

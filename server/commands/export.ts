@@ -35,11 +35,20 @@ export async function exportCompany(
   interruption: Interruption,
 ): Promise<number> {
   const { exportAccountFile } = await import('../../account-file/export.ts');
-  let records = 0;
+  return writeLines(exportAccountFile(database, accountId), out, interruption);
+}
+
+/** Writes lines to `out`, or to standard output. Returns how many. */
+export async function writeLines(
+  lines: AsyncIterable<string>,
+  out: string | undefined,
+  interruption: Interruption,
+): Promise<number> {
+  let count = 0;
   async function* text() {
     let some = '';
-    for await (const line of counted(exportAccountFile(database, accountId), interruption, 'Exporting')) {
-      records++;
+    for await (const line of counted(lines, interruption, 'Exporting')) {
+      count++;
       some += `${line}\n`;
       if (some.length < AT_A_TIME) continue;
       yield some;
@@ -50,7 +59,7 @@ export async function exportCompany(
   if (out !== undefined) await writeWhole(out, text);
   // The reader of standard output may have stopped reading, so a signal must end the wait.
   else for await (const some of text()) await unlessAborted(output.tell(some), interruption.stop);
-  return records;
+  return count;
 }
 
 /**

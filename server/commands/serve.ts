@@ -80,6 +80,8 @@ async function answerCalls(
     { scheduledPurge },
     { scheduledSealing },
     { scheduledRenewals },
+    { followRegisters },
+    { verifactuSettings },
     { openService },
   ] = await Promise.all([
     import('../http.ts'),
@@ -88,6 +90,8 @@ async function answerCalls(
     import('../purge-schedule.ts'),
     import('../seal-schedule.ts'),
     import('../renewal-schedule.ts'),
+    import('../registers.ts'),
+    import('../verifactu-settings.ts'),
     import('../../platform/service.ts'),
   ]);
   await using opened = await opening;
@@ -110,6 +114,7 @@ async function answerCalls(
     checkOutputs: config.checkOutputs,
     metrics: config.metricsToken !== undefined,
     webhooks: config.webhooks,
+    verifactu: await verifactuSettings(config),
   }).catch(async (error: unknown) => {
     const { isDatabaseError } = await import('../../platform/database.ts');
     const setting = isDatabaseError(error) ? "DATABASE_URL: the database can't be used: " : '';
@@ -140,6 +145,7 @@ async function answerCalls(
     const { directUrl } = opened;
     schedules = Promise.all([
       followWebhooks(service, stop),
+      followRegisters(service, stop),
       ...scheduled.map((job) => followSchedule({ ...service, directUrl }, job, stop)),
     ]);
 

@@ -32,7 +32,8 @@ export interface Agency extends AsyncDisposable {
   invoices: Map<string, State>;
   /** Each register that it took, in order, as it came. */
   taken: string[];
-  /** The envelopes that came. */
+  /** The envelopes that came, and how many. */
+  envelopes: string[];
   received: number;
   /** Of the next envelopes, each once. */
   behave(...next: readonly Behaviour[]): void;
@@ -60,6 +61,7 @@ export async function startAgency(validate?: (message: string) => string | undef
     ca: own.cert,
     invoices: new Map<string, State>(),
     taken: [] as string[],
+    envelopes: [] as string[],
     received: 0,
     behave: (...next: readonly Behaviour[]) => void behaviours.push(...next),
     wait: 60,
@@ -80,6 +82,7 @@ export async function startAgency(validate?: (message: string) => string | undef
     let text = '';
     for await (const part of request) text += part;
     agency.received++;
+    agency.envelopes.push(text);
     const reply = (status: number, body: string) =>
       void response.writeHead(status, { 'content-type': 'text/xml; charset=UTF-8' }).end(body);
     if (!(request.socket instanceof TLSSocket && request.socket.authorized)) return reply(403, '');

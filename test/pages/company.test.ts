@@ -1,6 +1,7 @@
 // The page with what a company says of itself on its documents.
 import { extractText, getDocumentProxy } from 'unpdf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { switchVerifactu } from '../../lifecycle/verifactu.ts';
 import { JPEG, png } from '../documents/pictures.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
 import { openBrowser, signedIn } from './browser.ts';
@@ -64,7 +65,7 @@ test('[DOC-03] an administrator changes the data, which the journal says once', 
   const shown = await browser.get(sent.location ?? '');
   expect(shown.text).toContain('Datos guardados');
   expect(fieldsOf(shown.text)).toMatchObject({ ...SAVED, direccion: 'Calle Mayor 1 &lt;bajo&gt;' });
-  expect(await settingsOf(company)).toEqual({ ...SAVED, color: '', logo: null });
+  expect(await settingsOf(company)).toMatchObject({ ...SAVED, color: '', logo: null });
 
   expect((await browser.submit(PAGE, { ...of, ...DATA })).status).toBe(303);
   const change = { actor: `user:${person.id}`, door: 'pages', operation: 'account set' };
@@ -101,6 +102,20 @@ test('[DOC-03] everything that is wrong is said at once; the tax id of another c
   expect(text.match(/id="\w+-problem"/g)).toEqual(['cif', 'email', 'iban'].map((name) => `id="${name}-problem"`));
   expect((await browser.submit(PAGE, { ...of, ...DATA, cif: '123456789', pais: 'Portugal' })).status).toBe(303);
   expect(await settingsOf(company)).toMatchObject({ cif: '123456789', pais: 'Portugal' });
+});
+
+test('[DOC-02] while invoices are registered, the company has a NIF; the page says what that means', async () => {
+  const { company, browser, page, of, text } = await open();
+  expect(text).toContain('Las facturas no se registran.');
+  await server.service.database.transaction(company.id, { write: true }, (db) =>
+    switchVerifactu(db, company.id, { mode: 'pruebas', sharesPeople: false, now: server.service.clock.now() }),
+  );
+  expect((await browser.get(page)).text).toContain('su PDF dice PRUEBAS');
+  for (const wrong of [{ cif: '' }, { cif: '123456789', pais: 'Portugal' }]) {
+    const sent = await browser.submit(PAGE, { ...of, ...DATA, ...wrong });
+    expect([sent.status, sent.text.match(/id="\w+-problem"/g)]).toEqual([400, ['id="cif-problem"']]);
+  }
+  expect((await browser.submit(PAGE, { ...of, ...DATA })).status).toBe(303);
 });
 
 test('[DOC-03] members see the page and can change nothing, even with the form of an administrator', async () => {

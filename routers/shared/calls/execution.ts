@@ -1,6 +1,7 @@
 // How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the journal.
 import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
+import { registerInvoices } from '../../../documents/registers.ts';
 import { sealDocuments } from '../../../documents/sealed-content.ts';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
 import {
@@ -239,6 +240,7 @@ export async function execute<Input, Made, Result extends Outcome>(
       made,
       log: service.log,
       webhooks: service.webhooks,
+      verifactu: service.verifactu,
       header: (name, value) => {
         headers[name] = value;
       },
@@ -263,7 +265,10 @@ export async function execute<Input, Made, Result extends Outcome>(
       const kept = () =>
         key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
       const origin = { ...author, operation: alias, now };
-      if (sealings.length > 0) beforeCommit(sealDocuments(db, { accountId, origin }, sealings));
+      if (sealings.length > 0) {
+        beforeCommit(sealDocuments(db, { accountId, origin }, sealings));
+        for (const written of await registerInvoices(db, accountId, service, sealings)) beforeCommit(written);
+      }
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }

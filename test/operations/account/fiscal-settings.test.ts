@@ -21,7 +21,7 @@ const answered = { ...fiscal, iban: 'ES9121000418450200051332', color: '#0f766e'
 
 test('[DOC-03] what a company says of itself comes with its account file, and is read back', async () => {
   const acme = await server.company([], { cuenta: fiscal });
-  expect((await acme.get('/fiscal-settings')).body.data).toEqual(answered);
+  expect((await acme.get('/fiscal-settings')).body.data).toMatchObject(answered);
   expect((await acme.alias('obtenerDatosFiscales', {})).body.data.razon_social).toBe('Cuadra Obras, S.L.');
   expect((await server.request('/api/v1/fiscal-settings')).status).toBe(401);
 });

@@ -227,9 +227,8 @@ async function sendCompany(visit: SignedInVisit, company: Membership, complaints
       title: complaints ? `Error: ${title}` : `${title} · ${company.name}`,
       status: complaints ? 400 : 200,
       body: html`<div class="title"><p class="company">${company.name}</p><h1>${title}</h1>
-<p class="lead">${say('Lo que la empresa dice de sí en los documentos que emite. Los ya emitidos se quedan como están.', 'What the company says of itself on the documents that it issues. Those issued already stay as they are.')}</p></div>
+<p class="lead">${say('Lo que la empresa dice de sí en los documentos que emite. Los ya emitidos se quedan como están.', 'What the company says of itself on the documents that it issues. Those issued already stay as they are.')} ${role === 'admin' ? '' : say('Solo quien administra la empresa puede cambiarlo.', 'Only administrators of the company can change it.')}</p></div>
 ${said && !complaints ? notice('good', said) : ''}
-${role === 'admin' ? '' : html`<p class="notice">${say('Solo quien administra la empresa puede cambiarlo.', 'Only administrators of the company can change it.')}</p>`}
 ${dataSection(shown)}
 ${lookSection(shown, logo)}
 ${restSection(shown)}`,

@@ -8,7 +8,6 @@ import { DEFAULT_COLOR, isColor } from '../../documents/pdf/color.ts';
 import { drawPdf } from '../../documents/pdf/draw.ts';
 import { issuerNow } from '../../documents/sealed-content.ts';
 import { isNif, plainTaxId } from '../../documents/verifactu/tax-ids.ts';
-import type { RegisterMode } from '../../entities/registers.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { type Membership, requireMember } from '../../platform/identity/users.ts';
@@ -342,7 +341,7 @@ ${isAdmin ? html`<button>${say('Guardar el aspecto', 'Save look')}</button>` : '
 
 /** What the operator sets. */
 function restSection({ visit: { say }, account: { time_zone, verifactu_mode: mode } }: Shown): Html {
-  const modes: Record<RegisterMode, [name: string, meaning: string]> = {
+  const modes: Record<NonNullable<typeof mode>, [name: string, meaning: string]> = {
     pruebas: [
       say('En pruebas', 'On trial'),
       say(

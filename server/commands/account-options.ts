@@ -38,9 +38,9 @@ export function iban(text: string): string {
   throw new InvalidArgumentError('Expected an IBAN with its check digits.');
 }
 
-/** Null for none. */
-export function logo(path: string): Picture | null {
-  if (path === '') return null;
+/** '' for none: commander takes null for it. */
+export function logo(path: string): Picture | '' {
+  if (path === '') return path;
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);

@@ -26,7 +26,7 @@ interface Options {
   country?: string;
   email?: string;
   iban?: string;
-  logo?: Picture | null;
+  logo?: Picture | '';
   color?: string;
 }
 
@@ -66,7 +66,7 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
         const { id } = await companyOf(database, account);
         await database.transaction(id, { write: true }, async (db) => {
           const picture = onDocuments.logo;
-          const named = picture ? await keepPicture(db, id, picture) : picture;
+          const named = picture ? await keepPicture(db, id, picture) : orNull(picture);
           await db
             .updateTable('accounts')
             .set((eb) => ({

@@ -29,7 +29,7 @@ export interface RegisterMaker {
   verifactu: Pick<VerifactuSettings, 'producer'> | undefined;
 }
 
-/** A company's chain in its mode, locked, and its last register. */
+/** A company's chain in its mode, locked: a company for which VeriFactu is off has none. */
 interface Chain {
   mode: RegisterMode;
   time_zone: string;
@@ -94,30 +94,28 @@ export async function appendRegisters(
   { clock, verifactu }: RegisterMaker,
   wanted: readonly Registered[],
 ): Promise<Promise<unknown>[]> {
+  const { rows: chains } = await sql<Chain>`
+    select c.mode, c.installation, c.shares_people, c.n, a.time_zone
+    from register_chains c join accounts a on a.id = c.account_id and a.verifactu_mode = c.mode
+    where c.account_id = ${accountId} and a.id = ${accountId} for no key update of c`.execute(db);
+  const [chain] = chains;
+  if (!chain) return [];
+  if (!verifactu) throw unavailable(new Error('VERIFACTU_PRODUCER_NAME and the settings beside it are not set'));
+  const { mode, installation, shares_people: multipleCompanies } = chain;
   const ids = wanted.map(({ invoiceId }) => invoiceId);
-  const current = sql`c.account_id = ${accountId}
-    and c.mode = (select a.verifactu_mode from accounts a where a.id = ${accountId})`;
-  const [{ rows: chains }, { rows: last }, { rows: contents }] = await Promise.all([
-    sql<Chain>`select c.mode, c.installation, c.shares_people, c.n,
-        (select a.time_zone from accounts a where a.id = ${accountId}) as time_zone
-      from register_chains c where ${current} for no key update`.execute(db),
-    // A later statement, since it sees what was committed while the first one waited.
-    sql<LastRegister>`select r.issuer, r.number, r.day, r.hash, r.made_at
-      from invoice_registers r join register_chains c on ${current}
-      where r.account_id = ${accountId} and r.mode = c.mode and r.n = c.n`.execute(db),
+  // Later statements, since they see what was committed while the first one waited.
+  const [{ rows: last }, { rows: contents }] = await Promise.all([
+    sql<LastRegister>`select r.issuer, r.number, r.day, r.hash, r.made_at from invoice_registers r
+      where r.account_id = ${accountId} and r.mode = ${mode} order by r.n desc limit 1`.execute(db),
     sql<{ id: number; content: string; registered: boolean; rejected: boolean }>`
       select i.id, ${lastSaying(accountId, 'invoices', sql`i.id`, 'content')} as content, r.id is not null as registered,
         exists (select from register_answers w
           where w.account_id = ${accountId} and w.register_id = r.id and w.state = 'rejected') as rejected
       from invoices i
-      left join lateral (select r.id from invoice_registers r join register_chains c on ${current}
-        where r.account_id = ${accountId} and r.invoice_id = i.id and r.mode = c.mode order by r.n desc limit 1) r on true
+      left join lateral (select r.id from invoice_registers r
+        where r.account_id = ${accountId} and r.invoice_id = i.id and r.mode = ${mode} order by r.n desc limit 1) r on true
       where i.account_id = ${accountId} and i.id = any(${ids}::bigint[])`.execute(db),
   ]);
-  const [chain] = chains;
-  if (!chain) return [];
-  if (!verifactu) throw unavailable(new Error('VERIFACTU_PRODUCER_NAME and the settings beside it are not set'));
-  const { mode, installation, shares_people: multipleCompanies } = chain;
   const [before] = last;
   const instant = before ? later(clock.now(), Temporal.Instant.from(before.made_at)) : clock.now();
   let previous: Link | null = before

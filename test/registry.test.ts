@@ -108,6 +108,9 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none
     /^\.historial\[\]\.(motivo|documento|origen\.nombre)$/, // nothing came of it, of who has no name
     /^\.fallos\[\]\.id$/, // a chain that lacks its end
+    /^\.registros_facturacion$/, // there are none
+    /^\.registros\[\]\.(huella_anterior|qr|csv)$/, // the first of a chain, an annulment's, not sent
+    /^\.(verifactu\.modo|declaracion_responsable)$/, // off, or not published
     /^\.movimientoId$/, // settled without an account
     /^\.cambios\[\]\.(id|origen\.nombre)$/, // of the company itself; of who has no name
     /^\.registros\[\]\.(origen\.nombre|cambios|filas)$/, // of who has no name; of a read, and of a write

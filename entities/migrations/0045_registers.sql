@@ -23,7 +23,7 @@ alter table register_chains enable row level security;
 alter table register_chains force row level security;
 create policy company on register_chains using (account_id = nullif(current_setting('app.account_id', true), '')::bigint);
 
-create sequence invoice_registers_id_seq as bigint;
+create sequence invoice_registers_id_seq as bigint start 1000000001;
 create table invoice_registers (
   account_id bigint not null,
   id bigint not null default nextval('invoice_registers_id_seq'),
@@ -47,6 +47,7 @@ create table invoice_registers (
   check (mode in ('pruebas', 'produccion')),
   check (type in ('alta', 'anulacion'))
 );
+alter table invoice_registers add constraint invoice_registers_invoice_id_fk foreign key (account_id, invoice_id) references invoices (account_id, id);
 create index invoice_registers_by_invoice on invoice_registers (account_id, invoice_id, n);
 alter table invoice_registers enable row level security;
 alter table invoice_registers force row level security;
@@ -65,6 +66,7 @@ create table register_answers (
   primary key (account_id, register_id),
   check (state in ('accepted', 'accepted_with_errors', 'rejected'))
 );
+alter table register_answers add constraint register_answers_register_id_fk foreign key (account_id, register_id) references invoice_registers (account_id, id);
 alter table register_answers enable row level security;
 alter table register_answers force row level security;
 create policy company on register_answers using (account_id = nullif(current_setting('app.account_id', true), '')::bigint);

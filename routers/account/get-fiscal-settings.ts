@@ -53,9 +53,9 @@ export const getFiscalSettings = operation({
         settings,
       ),
       sql<{ mode: RegisterMode | null; logo: string | null; pending: number }>`
-      select a.verifactu_mode as mode, a.logo, coalesce((select sum(c.n - c.answered) from register_chains c
-        where c.account_id = ${accountId}), 0)::int as pending
-      from accounts a where a.id = ${accountId}`.execute(db),
+      select a.verifactu_mode as mode, a.logo, coalesce(sum(c.n - c.answered), 0)::int as pending
+      from accounts a left join register_chains c on c.account_id = ${accountId} and c.account_id = a.id
+      where a.id = ${accountId} group by a.verifactu_mode, a.logo`.execute(db),
     ]);
     const [{ mode, logo, pending } = { mode: null, logo: null, pending: 0 }] = rows;
     return withMore(said, {

@@ -16,6 +16,7 @@ const SERVICE_TABLES = new Set([
   'id_keys',
   'scheduled_runs',
   'webhook_queue',
+  'register_queue',
   'users',
   'user_sessions',
   'sign_in_attempts',
@@ -299,7 +300,9 @@ test.each(['bypassrls', 'nobypassrls', 'createrole'])(
 );
 
 /** Companies may add to these tables and change nothing. */
-const APPEND_ONLY = ['assistant_calls', 'audit_records', 'company_images', 'journal_entries'];
+const APPEND_ONLY = [
+  ...['assistant_calls', 'audit_records', 'company_images', 'invoice_registers', 'journal_entries', 'register_answers'],
+];
 /** The only tables from which companies may delete: expired rows, lines, formats and stages, and recomputed figures. */
 const DELETED_FROM = [
   'api_keys',

@@ -633,6 +633,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   },
   'documents.verify': { fecha_inicio: '2026-01-01', fecha_fin: '2026-12-31', tipo: 'factura' },
   'documents.history': { tipo: 'factura', id: 3901 },
+  'documents.register': { facturaId: 3901 },
   'fiscalSettings.get': {},
   'audit.list': {
     fecha_inicio: '2020-01-01',

@@ -23,6 +23,8 @@ const NOT_LASTING = [
   'audit.list',
   'changes.list',
   'documents.verify',
+  'documents.register',
+  'fiscalSettings.get',
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',

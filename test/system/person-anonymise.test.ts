@@ -81,6 +81,9 @@ const NO_TABLE = [
   'oauth_tokens',
   'seals',
   'seal_chains',
+  'register_chains',
+  'invoice_registers',
+  'register_answers',
   'document_counters',
 ];
 

@@ -1,5 +1,8 @@
 // `cuenta`: the company itself, the first record of every file. Its id belongs to the service and is never imported.
 import { z } from 'zod';
+import { keepPicture, readLogo } from '../documents/company-logo.ts';
+import { isColor } from '../documents/pdf/color.ts';
+import { PICTURE_TYPES } from '../documents/pdf/logo.ts';
 import type { Db } from '../platform/database.ts';
 import { isEmail, isIban, withoutSpaces } from '../platform/text.ts';
 import { blankableText, optional, refText, requiredText, trimmed, wholeNumber } from './fields.ts';
@@ -22,6 +25,7 @@ const FISCAL_COLUMNS = {
   pais: 'country',
   email: 'email',
   iban: 'iban',
+  color: 'color',
 } as const;
 
 const fiscal = z.object({
@@ -38,7 +42,24 @@ const fiscal = z.object({
     .transform(withoutSpaces)
     .refine((text) => text === '' || isIban(text), 'se esperaba un IBAN, con sus dígitos de control')
     .nullish(),
+  color: trimmed()
+    .toLowerCase()
+    .refine((text) => text === '' || isColor(text), 'se esperaba un color #rrggbb')
+    .nullish(),
 }) satisfies z.ZodType<Partial<Record<keyof typeof FISCAL_COLUMNS, string | null>>>;
+
+const logo = z
+  .strictObject({ tipo_mime: z.enum(PICTURE_TYPES), contenido: z.string() })
+  .check(({ value: { tipo_mime, contenido }, issues }) => {
+    const wrong = (field: string, message: string): void => {
+      issues.push({ code: 'custom', path: [field], message, input: contenido });
+    };
+    const bytes = Buffer.from(contenido, 'base64');
+    if (bytes.toString('base64') !== contenido) return wrong('contenido', 'se esperaba base64 con su relleno');
+    const picture = readLogo(bytes);
+    if ('es' in picture) return wrong('contenido', picture.es);
+    if (picture.type !== tipo_mime) return wrong('tipo_mime', `la imagen es ${picture.type}`);
+  });
 
 /** What a record says of it, by column. */
 const fiscalColumns = (record: z.output<typeof fiscal>) =>
@@ -69,6 +90,7 @@ export const accountSchema = z.strictObject({
   cuota_por_minuto: optional(wholeNumber(1)),
   emision_automatica: optional(z.boolean()),
   ...fiscal.shape,
+  logo: logo.nullish(),
 });
 /** What records that come without the company still say of their file. */
 export const formatSchema = z.object({ formato: accountSchema.shape.formato });
@@ -90,9 +112,11 @@ interface AccountRow {
   country: string | null;
   email: string | null;
   iban: string | null;
+  color: string | null;
+  logo: string | null;
 }
 
-const STATED = Object.values(FISCAL_COLUMNS);
+const STATED = [...Object.values(FISCAL_COLUMNS), 'logo'];
 /** `$9` is an object of the columns that a file states. */
 const stated = STATED.map(
   (column) => `case when $9::jsonb ? '${column}' then $9::jsonb ->> '${column}' else ${column} end`,
@@ -120,6 +144,11 @@ export async function writeAccount(
   record: AccountRecord,
   today: Temporal.PlainDate,
 ): Promise<boolean> {
+  const picture = record.logo && {
+    bytes: Buffer.from(record.logo.contenido, 'base64'),
+    type: record.logo.tipo_mime,
+  };
+  const named = picture ? await keepPicture(db, accountId, picture) : picture;
   const values = [
     record.ref,
     record.nombre,
@@ -128,7 +157,7 @@ export async function writeAccount(
     record.stock_multiformato,
     record.emision_automatica,
     today.toString(),
-    JSON.stringify(fiscalColumns(record)),
+    JSON.stringify({ ...fiscalColumns(record), logo: named }),
   ];
   const since = `case when $7::boolean then coalesce(automatic_issuing_since, $8::date)
     when $7 is null then automatic_issuing_since end`;
@@ -141,8 +170,8 @@ export async function writeAccount(
   return changed.length > 0;
 }
 
-/** The company as the file's first record. */
-export const accountRecord = (row: AccountRow) => ({
+/** The company as the file's first record, with its logo. */
+export const accountRecord = (row: AccountRow, picture: { mime: string; bytes: Buffer } | undefined) => ({
   coleccion: ACCOUNT,
   ref: row.ref ?? ACCOUNT,
   id: null,
@@ -154,4 +183,5 @@ export const accountRecord = (row: AccountRow) => ({
   cuota_por_minuto: row.quota_per_minute,
   emision_automatica: row.automatic_issuing_since !== null,
   ...Object.fromEntries(Object.entries(FISCAL_COLUMNS).map(([name, column]) => [name, row[column]])),
+  logo: picture ? { tipo_mime: picture.mime, contenido: picture.bytes.toString('base64') } : null,
 });

@@ -1,4 +1,5 @@
 // Writes a company as an account file: the collections in the order of format.ts, page by page, from one snapshot.
+import { pictureOf } from '../documents/company-logo.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { accountRecord, readAccount } from './account.ts';
 import type { Children, Collection } from './collection.ts';
@@ -33,7 +34,8 @@ export async function* exportAccountFile(database: Database, accountId: number):
 
 async function* pages(db: Db, accountId: number): AsyncGenerator<string[]> {
   const account = await readAccount(db, accountId);
-  yield [JSON.stringify(accountRecord(account))];
+  const logo = account.logo === null ? undefined : await pictureOf(db, accountId, account.logo);
+  yield [JSON.stringify(accountRecord(account, logo))];
   const times = new LocalTimes(account.time_zone);
   for (const collection of COLLECTIONS) {
     const { name, table, fields, exported, pageSize } = collection;

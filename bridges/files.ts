@@ -2,6 +2,7 @@
 // fast as the caller reads, and use no connection between parts.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { currentLogo } from '../documents/company-logo.ts';
 import { documentFile } from '../documents/file.ts';
 import { exportOf } from '../documents/registers.ts';
 import type { Service } from '../platform/context.ts';
@@ -79,6 +80,12 @@ export function addFileRoutes(app: FastifyInstance, service: Service): void {
       if (!target) throw missing();
       const { accountId, file: linked, id } = target;
       if (request.method === 'GET') downloads.begin(reply, token, accountId);
+      if (linked === 'logo') {
+        const logo = await database.transaction(accountId, {}, (db) => currentLogo(db, accountId));
+        if (!logo) throw missing();
+        const name = `logo.${logo.mime === 'image/png' ? 'png' : 'jpg'}`;
+        return reply.type(logo.mime).headers(fileHeaders(name)).send(logo.bytes);
+      }
       if (linked === 'registersNdjson' || linked === 'registersXml') {
         const { ending, type, format } = EXPORTS[linked];
         reply.type(type).headers(fileHeaders(`registros.${ending}`));

@@ -37,6 +37,18 @@ export function formFields(given: string): Record<string, unknown> {
   return parse(text);
 }
 
+/** The fields of a form with files, each of them its bytes. Throws 400 if it can't be read. */
+export async function formParts(type: string, body: Buffer<ArrayBuffer>): Promise<Record<string, string | Buffer>> {
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
+    throw new ApiError('badInput', 'El formulario no se puede leer', { cause });
+  });
+  const parts = [...form].map(
+    async ([name, value]) =>
+      [name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer())] as const,
+  );
+  return Object.fromEntries(await Promise.all(parts));
+}
+
 function isEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);

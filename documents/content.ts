@@ -17,6 +17,10 @@ export interface ContentParty {
 export interface ContentIssuer extends ContentParty {
   /** The account that is paid into; '' where the company has said none. */
   iban: string;
+  /** The SHA-256 of the logo's bytes; left out without one, as is the next. */
+  logo?: string;
+  /** `#rrggbb` */
+  color?: string;
 }
 
 export interface ContentLine {

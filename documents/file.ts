@@ -6,14 +6,16 @@ import type { OfferedFile } from '../platform/context.ts';
 import type { CredentialCheck, Database, Db } from '../platform/database.ts';
 import type { LinkedFile } from '../platform/signed-links.ts';
 import type { Threads } from '../platform/threads.ts';
+import { pictureOf } from './company-logo.ts';
 import type { DocumentContent } from './content.ts';
 import { writeEInvoice } from './e-invoices/write.ts';
+import type { PdfOptions } from './pdf/document.ts';
 import { drawPdf } from './pdf/draw.ts';
 import { nameOf } from './pdf/words.ts';
 import { contentOf, lastSaying } from './sealed-content.ts';
 
 /** Files of documents, and registers of invoices by their own number. */
-export type DocumentFile = Exclude<LinkedFile, 'attachment' | 'registersNdjson' | 'registersXml'>;
+export type DocumentFile = Exclude<LinkedFile, 'attachment' | 'logo' | 'registersNdjson' | 'registersXml'>;
 
 interface Kind {
   table: SealedTable;
@@ -22,9 +24,10 @@ interface Kind {
   make(found: Found, threads: Threads, accountId: number): Promise<Buffer>;
 }
 
-/** What a document says, and the code for the tax agency on an invoice that was registered. */
+/** What a document says, the logo that it names, and the code for the tax agency on an invoice that was registered. */
 interface Found {
   content: DocumentContent;
+  logo: PdfOptions['logo'];
   register: { qr: string; mode: RegisterMode } | undefined;
 }
 
@@ -32,9 +35,11 @@ const pdf = (table: SealedTable): Kind => ({
   table,
   ending: 'pdf',
   type: 'application/pdf',
-  make: ({ content, register }, threads, accountId) => {
+  make: ({ content, logo, register }, threads, accountId) => {
     const verifactu = register && { qr: register.qr, legend: true };
-    return drawPdf(threads, accountId, { content, options: { test: register?.mode === 'pruebas', verifactu } });
+    const { color } = content.emisor;
+    const options = { test: register?.mode === 'pruebas', logo, color, verifactu };
+    return drawPdf(threads, accountId, { content, options });
   },
 });
 
@@ -79,15 +84,19 @@ export async function documentFile(
   if (file === 'invoiceRegister')
     return database.transaction(accountId, options, (db) => registerFile(db, accountId, id));
   const { table, ending, type, make } = KINDS[file];
-  const [text, register] = await database.transaction(accountId, options, (db) =>
-    Promise.all([
+  const found = await database.transaction(accountId, options, async (db) => {
+    const [text, register] = await Promise.all([
       contentText(db, accountId, table, id),
       table === 'invoices' ? registerOf(db, accountId, id) : undefined,
-    ]),
-  );
-  if (text === undefined) return undefined;
-  const content: DocumentContent = JSON.parse(text);
-  const bytes = await make({ content, register }, threads, accountId);
+    ]);
+    if (text === undefined) return undefined;
+    const content: DocumentContent = JSON.parse(text);
+    const { logo } = content.emisor;
+    return { content, register, logo: logo && ending === 'pdf' ? await pictureOf(db, accountId, logo) : undefined };
+  });
+  if (!found) return undefined;
+  const { content } = found;
+  const bytes = await make(found, threads, accountId);
   return { name: `${fileName(nameOf(content))}.${ending}`, type, bytes };
 }
 

@@ -4,7 +4,6 @@ import { PARTY_COLUMNS } from '../entities/sales.ts';
 import { CONTENT_ACTIONS, SEALED_TABLES, type SealAction, type SealedTable } from '../entities/seals.ts';
 import {
   JSON_NULL,
-  type JsonSql,
   jsonCents,
   jsonDecimal,
   jsonIf,
@@ -14,6 +13,7 @@ import {
 } from '../platform/canonical-json.ts';
 import type { Db } from '../platform/database.ts';
 import { appendSeals, type Chain, type SealedRow, type Sealing } from '../platform/seals.ts';
+import type { ContentIssuer } from './content.ts';
 import { BY_RATE, type TaxedLines, vatByRate, vatRates, withheld } from './vat-by-rate.ts';
 
 export const isSealedTable = (table: string): table is SealedTable => SEALED_TABLES.some((one) => one === table);
@@ -35,7 +35,7 @@ const WIRE_OF_PARTY: Record<(typeof PARTY_COLUMNS)[number], string> = {
   country: 'pais',
 };
 
-const party = (value: (column: string) => RawBuilder<unknown>, more: Record<string, JsonSql> = {}) =>
+const party = (value: (column: string) => RawBuilder<unknown>, more: Parameters<typeof jsonObjectOf>[0] = {}) =>
   jsonObjectOf({
     ...Object.fromEntries(
       PARTY_COLUMNS.map((column) => [WIRE_OF_PARTY[column], jsonTextOf(sql`coalesce(${value(column)}, '')`)]),
@@ -45,8 +45,17 @@ const party = (value: (column: string) => RawBuilder<unknown>, more: Record<stri
 
 const issuer = party(
   (column) => (column === 'legal_name' ? sql`coalesce(nullif(a.legal_name, ''), a.name)` : sql.ref(`a.${column}`)),
-  { iban: jsonTextOf(sql`coalesce(a.iban, '')`) },
+  { iban: jsonTextOf(sql`coalesce(a.iban, '')`), logo: { ifAny: sql`a.logo` }, color: { ifAny: sql`a.color` } },
 );
+
+/** What the company says of itself now. */
+export async function issuerNow(db: Db, accountId: number): Promise<ContentIssuer> {
+  const { rows } = await sql<{ issuer: ContentIssuer }>`
+    select (${issuer})::json as issuer from accounts a where a.id = ${accountId}`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error(`There is no company ${accountId}`);
+  return row.issuer;
+}
 
 const client = party((column) => sql`d.party ->> ${sql.lit(column)}`);
 

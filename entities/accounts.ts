@@ -37,8 +37,27 @@ export const Account = defineEntity({
     email: p.text().nullable(),
     /** The account that clients pay into. */
     iban: p.text().nullable(),
+    /** One of its pictures, by its SHA-256. */
+    logo: p.text().nullable(),
+    /** `#rrggbb`. */
+    color: p.text().nullable(),
     /** Where its invoices are registered; null: VeriFactu is off. DOC-02 */
     verifactuMode: p.enum(REGISTER_MODES).nullable(),
+    ...stamped(),
+  },
+});
+
+/** A picture that is, or was, the company's logo. Sealed documents name it, so it stays while the company does. DOC-03 */
+export const CompanyImage = defineEntity({
+  name: 'CompanyImage',
+  tableName: 'company_images',
+  ...isolated,
+  properties: {
+    accountId: bigint().primary(),
+    /** Of the bytes, hexadecimal. */
+    sha256: p.text().primary(),
+    mediaType: p.text(),
+    bytes: p.blob(),
     ...stamped(),
   },
 });

@@ -6,6 +6,7 @@ import {
   AssistantCall,
   AuditRecord,
   CallCount,
+  CompanyImage,
   DocumentCounter,
   FailedAttempt,
   IdempotencyRecord,
@@ -72,6 +73,7 @@ import { Webhook, WebhookDelivery, WebhookQueue } from './webhooks.ts';
 
 export const entities = [
   Account,
+  CompanyImage,
   ApiKey,
   IdempotencyRecord,
   AuditRecord,

@@ -271,6 +271,7 @@ const SKIPPED_TABLES = new Set([
   'assistant_calls',
   'audit_records',
   'call_counts',
+  'company_images',
   'document_links',
   'journals',
   'journal_entries',

@@ -20,11 +20,21 @@ export const jsonWhole = (value: RawBuilder<unknown>): JsonSql => sql<string>`($
 
 export const JSON_NULL: JsonSql = sql<string>`'null'`;
 
+/** A member that is left out where `value`, SQL for a text, is null. The first of an object, by name, is always there. */
+export interface MemberIfAny {
+  ifAny: RawBuilder<unknown>;
+}
+
 /** An object; its members may stand in any order. */
-export function jsonObjectOf(members: Readonly<Record<string, JsonSql>>): JsonSql {
+export function jsonObjectOf(members: Readonly<Record<string, JsonSql | MemberIfAny>>): JsonSql {
   const parts = Object.entries(members)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value], index) => sql`${sql.lit(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`)} || ${value}`);
+    .map(([name, member], index) => {
+      const before = sql.lit(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+      return 'ifAny' in member
+        ? sql`coalesce(${before} || to_json((${member.ifAny})::text)::text, '')`
+        : sql`${before} || ${member}`;
+    });
   return sql<string>`(${sql.join(parts, sql` || `)} || '}')`;
 }
 

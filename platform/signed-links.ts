@@ -12,6 +12,7 @@ export const LINKED_FILES = [
   'invoiceRegister',
   'registersNdjson',
   'registersXml',
+  'logo',
 ] as const;
 export type LinkedFile = (typeof LINKED_FILES)[number];
 

@@ -5,7 +5,9 @@ import type pg from 'pg';
 export const TENANT_ROLE = 'albaran_app';
 
 /** Tables whose rows are never updated. */
-const APPEND_ONLY = ['assistant_calls', 'audit_records', 'invoice_registers', 'journal_entries', 'register_answers'];
+const APPEND_ONLY = [
+  ...['assistant_calls', 'audit_records', 'company_images', 'invoice_registers', 'journal_entries', 'register_answers'],
+];
 
 /** Tables from which companies' work deletes rows. Deleting a whole company is done by the login. */
 const DELETED_FROM = new Set([

@@ -104,6 +104,7 @@ test('[ENV-08] null is only where the specification, or what was decided beside 
     /\.oportunidad\.cliente$/, // an opportunity that is billed to nobody yet
     /\.movimientos\[\]\.documento$/, // stock that no delivery note moved
     /\.(proxima_renovacion|ultima_facturacion|meses_activos|dia_ancla)$/, // of a recurring service, where it has none
+    /^\.logo$/, // a company without one
     /^\.albaranId$/, // a renewal that is skipped
     /\.desglose\[\]\.(horas|documento|lineaId)$/, // lines are of a document or of time
     /^(\.facturas\[\])?\.rectifica$/, // an invoice that rectifies none

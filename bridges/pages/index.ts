@@ -1,7 +1,8 @@
-// The pages for people: sign-in, companies, a company's integrations, password, and documents for whoever has a link to one.
+// The pages for people: sign-in, companies, a company's integrations and fiscal data, password, and documents for whoever has a link to one.
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../../platform/context.ts';
 import { addCompanies } from './companies.ts';
+import { addCompany } from './company.ts';
 import { addDocumentPages } from './document.ts';
 import { addIntegrations } from './integrations.ts';
 import { STYLE, STYLE_PATH } from './layout.ts';
@@ -17,6 +18,6 @@ export async function addPages(app: FastifyInstance, service: Service): Promise<
   await addDocumentPages(app, service);
   await app.register(async (pages) => {
     await preparePages(pages, service);
-    for (const add of [addSignIn, addCompanies, addIntegrations, addPassword]) add(pages, service);
+    for (const add of [addSignIn, addCompanies, addIntegrations, addCompany, addPassword]) add(pages, service);
   });
 }

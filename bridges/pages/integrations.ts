@@ -104,7 +104,7 @@ const gone = () => new ApiError('notFound', 'Ya no existe: puede que se haya ret
 const whose = (role: Role, { user }: SignedInVisit) => (role === 'admin' ? {} : { userId: user.userId });
 
 /** Throws 403 unless the person is an administrator of this company now. */
-async function requireAdmin(db: Db, { user }: SignedInVisit, accountId: number): Promise<void> {
+export async function requireAdmin(db: Db, { user }: SignedInVisit, accountId: number): Promise<void> {
   if ((await requireMember(db, accountId, user.userId)) === 'admin') return;
   throw new ApiError('forbidden', 'Solo quien administra la empresa puede ver y cambiar esto');
 }

@@ -9,6 +9,8 @@ import { checkCsrf, csrfToken, currentUser, formField, signInAddress } from './s
 
 /** The default page. */
 export const HOME = '/settings/integrations';
+/** What a company says of itself on its documents. */
+export const COMPANY = '/settings/company';
 
 /** A request for a page. */
 export class Visit {
@@ -70,13 +72,18 @@ export class SignedInVisit extends Visit {
   }
 
   /** Sends a page with the menu; `here` is the current entry. */
-  sendWithMenu(page: Page, here: 'integrations' | 'password' | 'companies', company?: Membership): FastifyReply {
+  sendWithMenu(
+    page: Page,
+    here: 'integrations' | 'company' | 'password' | 'companies',
+    company?: Membership,
+  ): FastifyReply {
     const { say } = this;
     const slug = company ? `?${new URLSearchParams({ company: company.slug })}` : '';
     const link = (part: typeof here, address: string, text: string) =>
       html`<a href="${address}"${part === here ? html` aria-current="page"` : ''}>${text}</a>`;
     const menu = html`<nav aria-label="${say('Principal', 'Main')}">
 ${link('integrations', `${HOME}${slug}`, say('Integraciones', 'Integrations'))}
+${link('company', `${COMPANY}${slug}`, say('Datos fiscales', 'Fiscal data'))}
 ${this.companies.length > 1 ? link('companies', '/companies', say('Empresas', 'Companies')) : ''}
 ${link('password', `/settings/password${slug}`, say('Contraseña', 'Password'))}
 </nav>
@@ -92,7 +99,7 @@ export function addPage(
   app: FastifyInstance,
   service: Service,
   url: string,
-  { get, post }: { get?: Handler<Visit>; post?: Handler<Visit> },
+  { get, post, ...options }: { get?: Handler<Visit>; post?: Handler<Visit>; bodyLimit?: number },
 ): void {
   if (get) {
     app.route({
@@ -102,7 +109,7 @@ export function addPage(
     });
   }
   if (post) {
-    app.post(url, (request, reply) => {
+    app.post(url, options, (request, reply) => {
       checkCsrf(request);
       return post(new Visit(service, request, reply));
     });

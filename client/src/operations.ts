@@ -3962,6 +3962,8 @@ export interface FiscalSettingsGetOutput {
   pais: string;
   email: string;
   iban: string;
+  color: string;
+  logo: string | null;
   verifactu: {
     activo: boolean;
     modo: 'pruebas' | 'produccion' | null;
@@ -4941,7 +4943,7 @@ export interface AlbaranClient {
   };
   fiscalSettings: {
     /**
-     * Datos fiscales. Los datos de la empresa en los documentos que emite. Los cambia el operador.
+     * Datos fiscales. Los datos de la empresa en los documentos que emite.
      *
      * `GET /api/v1/fiscal-settings`; permiso `svc.read`
      */

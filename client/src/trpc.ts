@@ -735,7 +735,7 @@ export type Procedures = {
   };
   fiscalSettings: {
     /**
-     * Datos fiscales. Los datos de la empresa en los documentos que emite. Los cambia el operador.
+     * Datos fiscales. Los datos de la empresa en los documentos que emite.
      *
      * `GET /api/v1/fiscal-settings`; permiso `svc.read`
      */

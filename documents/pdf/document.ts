@@ -5,7 +5,7 @@ import { REASONS } from '../exemptions.ts';
 import { readableColor } from './color.ts';
 import { printable } from './fonts.ts';
 import { day, decimal, euros, iban, isZero, percent } from './formats.ts';
-import { isSoundPng } from './logo.ts';
+import { pictureType } from './logo.ts';
 import { GREY, heightOf, INK, LEFT, type Line, leading, Paper, RIGHT, SHEET, WIDTH } from './paper.ts';
 import { drawQr } from './qr.ts';
 import { paragraphsOf } from './remarks.ts';
@@ -132,13 +132,16 @@ class Sheets {
     const { logo } = this.#options;
     if (!logo) return false;
     const bytes = Buffer.from(logo.bytes);
-    if (logo.mime === 'image/png' && !isSoundPng(bytes)) return false;
+    if (pictureType(bytes) !== logo.mime) return false;
     try {
       const image = paper.doc.openImage(bytes);
-      const scale = Math.min(LOGO.width / image.width, LOGO.height / image.height);
+      const { orientation = 1 } = image;
+      // Photographs may lie on their side.
+      const [width, height] = orientation > 4 ? [image.height, image.width] : [image.width, image.height];
+      const scale = Math.min(LOGO.width / width, LOGO.height / height);
       if (!Number.isFinite(scale)) return false;
-      paper.doc.image(bytes, LEFT, paper.y, { width: image.width * scale, height: image.height * scale });
-      paper.y += image.height * scale + 12;
+      paper.doc.image(bytes, LEFT, paper.y, { width: width * scale, height: height * scale });
+      paper.y += height * scale + 12;
       return true;
     } catch {
       return false;

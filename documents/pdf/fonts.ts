@@ -11,7 +11,7 @@ declare global {
       registerFont(name: string, font: Font): this;
     }
     interface PDFImage {
-      openImage(bytes: Buffer): { width: number; height: number };
+      openImage(bytes: Buffer): { width: number; height: number; orientation?: number };
     }
   }
 }

@@ -1,6 +1,9 @@
 // Parsers of the options of `albaran account`.
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isTimeZone } from '../../account-file/local-times.ts';
+import { type Picture, readLogo } from '../../documents/company-logo.ts';
+import { isColor } from '../../documents/pdf/color.ts';
 import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
@@ -33,6 +36,25 @@ export function iban(text: string): string {
   const written = withoutSpaces(text);
   if (written === '' || isIban(written)) return written;
   throw new InvalidArgumentError('Expected an IBAN with its check digits.');
+}
+
+/** '' for none: commander takes null for it. */
+export function logo(path: string): Picture | '' {
+  if (path === '') return path;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : `It can't be read: ${path}`);
+  }
+  const picture = readLogo(bytes);
+  if ('en' in picture) throw new InvalidArgumentError(`${path}: ${picture.en}.`);
+  return picture;
+}
+
+export function color(text: string): string {
+  if (text === '' || isColor(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('Expected a colour, #rrggbb.');
 }
 
 export function modeOrOff(text: string): RegisterMode | 'off' {

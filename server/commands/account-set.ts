@@ -1,5 +1,6 @@
 // `albaran account set`
 
+import { keepPicture, type Picture } from '../../documents/company-logo.ts';
 import { projectTotals, timeEntryDays } from '../../figures/figures.ts';
 import { recompute } from '../../figures/rollups.ts';
 import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
@@ -8,7 +9,7 @@ import { changeOf } from '../../platform/journal.ts';
 import { type AddCommand, journalByCommand } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { callsPerMinute, email, iban, onOrOff, timeZone } from './account-options.ts';
+import { callsPerMinute, color, email, iban, logo, onOrOff, timeZone } from './account-options.ts';
 
 interface Options {
   account: string;
@@ -25,6 +26,8 @@ interface Options {
   country?: string;
   email?: string;
   iban?: string;
+  logo?: Picture | '';
+  color?: string;
 }
 
 export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
@@ -51,6 +54,8 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
     .option('--country <country>', 'country')
     .option('--email <address>', 'e-mail address on its documents', email)
     .option('--iban <iban>', 'the account that its clients pay into', iban)
+    .option('--logo <file>', 'a PNG or JPEG for its PDFs', logo)
+    .option('--color <color>', 'of its PDFs’ titles and totals, #rrggbb', color)
     .action(({ account, name, quota, timeZone, automaticIssuing, ...onDocuments }: Options) => {
       if (
         [name, quota, timeZone, automaticIssuing, ...Object.values(onDocuments)].every((value) => value === undefined)
@@ -60,6 +65,8 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
       return onDatabase(async ({ database }) => {
         const { id } = await companyOf(database, account);
         await database.transaction(id, { write: true }, async (db) => {
+          const picture = onDocuments.logo;
+          const named = picture ? await keepPicture(db, id, picture) : orNull(picture);
           await db
             .updateTable('accounts')
             .set((eb) => ({
@@ -75,6 +82,8 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
               country: orNull(onDocuments.country),
               email: orNull(onDocuments.email),
               iban: orNull(onDocuments.iban),
+              logo: named,
+              color: orNull(onDocuments.color),
               version: eb('version', '+', 1),
               updated_at: eb.fn<string>('now'),
             }))

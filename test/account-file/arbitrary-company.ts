@@ -1,6 +1,7 @@
 // Arbitrary companies for property tests: a few records of every collection with random references between them, and fields
 // left out, null or filled in.
 import fc from 'fast-check';
+import { png } from '../documents/pictures.ts';
 import type { FileRecord } from '../helpers/world.ts';
 
 const ZONES = ['Europe/Madrid', 'America/New_York', 'America/Sao_Paulo', 'Asia/Kolkata', 'Australia/Lord_Howe', 'UTC'];
@@ -136,6 +137,7 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     nombre: text(),
     zona_horaria: zone,
     ...maybe({ cif: text(), stock_multiformato: flip(), emision_automatica: flip() }),
+    ...maybe({ color: pick(['#0f766e', '']), logo: { tipo_mime: 'image/png', contenido: png().toString('base64') } }),
   });
   add('tarifas', (index) => ({ tarifa: index + 1, ...maybe({ con_iva: flip() }) }), 3);
   for (const coleccion of ['departamentos', 'tipos_contrato', 'turnos']) add(coleccion, titled);

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { demoCompany } from '../../account-file/demo/index.ts';
 import { exportAccountFile } from '../../account-file/export.ts';
 import { importAccountFile } from '../../account-file/import.ts';
+import { JPEG } from '../documents/pictures.ts';
 import { startServer } from '../helpers/world.ts';
 import { arbitraryCompany } from './arbitrary-company.ts';
 import { linesOf, openCompanies } from './companies.ts';
@@ -67,6 +68,8 @@ test('collections come in the order of the format, records by number, with every
     pais: 'España',
     email: 'acme@example.com',
     iban: 'ES9121000418450200051332',
+    color: '#0f766e',
+    logo: { tipo_mime: 'image/jpeg', contenido: JPEG.toString('base64') },
   });
   expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([
     {

@@ -23,6 +23,8 @@ const ADDED: Record<string, object> = {
       pais: null,
       email: null,
       iban: null,
+      color: null,
+      logo: null,
     },
   },
   presupuestos: {

@@ -1,4 +1,5 @@
 // A small company with records of every collection, in which each field is filled at least once.
+import { JPEG } from '../documents/pictures.ts';
 import type { FileRecord } from '../helpers/world.ts';
 
 const line = { descripcion: 'Trabajo', cantidad: 2, importe_unitario: 10.5 };
@@ -15,6 +16,7 @@ export const SAMPLE: readonly FileRecord[] = [
     emision_automatica: true,
     ...{ razon_social: 'Acme Suministros, S.L.', direccion: 'Calle Mayor, 1', cp: '11001', poblacion: 'Cádiz' },
     ...{ provincia: 'Cádiz', pais: 'España', email: 'acme@example.com', iban: 'ES9121000418450200051332' },
+    ...{ color: '#0f766e', logo: { tipo_mime: 'image/jpeg', contenido: JPEG.toString('base64') } },
   },
   { coleccion: 'tarifas', ref: 'pvp1', id: 7, tarifa: 1, con_iva: true },
   { coleccion: 'tarifas', ref: 'pvp2', tarifa: 2, con_iva: false },

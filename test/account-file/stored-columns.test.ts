@@ -44,6 +44,7 @@ const EXCUSED_TABLES: Record<string, string> = {
   webhooks: 'stay with the installation: docs/account-file.md',
   webhook_deliveries: 'stay with the installation: docs/account-file.md',
   oauth_tokens: 'stay with the installation: docs/account-file.md',
+  company_images: 'the one that is the logo is in `cuenta`; documents that an import brings are sealed with it',
   document_counters: 'follow from the numbers of the documents',
   product_stocks: 'a kept figure: follows from the movements',
   project_totals: 'a kept figure',

@@ -301,7 +301,9 @@ test.each(['bypassrls', 'nobypassrls', 'createrole'])(
 );
 
 /** Companies may add to these tables and change nothing. */
-const APPEND_ONLY = ['assistant_calls', 'audit_records', 'invoice_registers', 'journal_entries', 'register_answers'];
+const APPEND_ONLY = [
+  ...['assistant_calls', 'audit_records', 'company_images', 'invoice_registers', 'journal_entries', 'register_answers'],
+];
 /** The only tables from which companies may delete: expired rows, lines, formats and stages, and recomputed figures. */
 const DELETED_FROM = [
   'api_keys',

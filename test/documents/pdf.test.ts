@@ -1,5 +1,5 @@
 // PDFs of documents: what can be read of them, and that the same document is always the same file.
-import { inflateSync } from 'node:zlib';
+import { deflateSync, inflateSync } from 'node:zlib';
 import decodeQR from 'qr/decode.js';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { afterAll, expect, test } from 'vitest';
@@ -9,9 +9,11 @@ import { documentPdf, type PdfOptions } from '../../documents/pdf/document.ts';
 import { drawPdf } from '../../documents/pdf/draw.ts';
 import { FACES, fonts, printable } from '../../documents/pdf/fonts.ts';
 import { day, decimal, euros, iban, percent, sum } from '../../documents/pdf/formats.ts';
+import { type PictureType, pictureType } from '../../documents/pdf/logo.ts';
 import { paragraphsOf } from '../../documents/pdf/remarks.ts';
 import { EXEMPTIONS } from '../../entities/sales.ts';
 import { Threads } from '../../platform/threads.ts';
+import { chunk, JPEG, png } from './pictures.ts';
 import { invoice, line } from './sample.ts';
 
 const OWN: PdfOptions = { test: false };
@@ -362,6 +364,61 @@ test('a colour is dark enough to be read; a logo that is no picture is left out'
     expect(await pictures(bytes, 'image/png')).toBe(0);
   for (const bytes of [Buffer.from('\xff\xd8\xff', 'latin1'), Buffer.alloc(0)])
     expect(await pictures(bytes, 'image/jpeg')).toBe(0);
+});
+
+test('[DOC-03] a logo is a whole picture of a moderate size that is drawn as it is', async () => {
+  const palette = chunk('PLTE', Buffer.from([15, 118, 110, 255, 255, 255]));
+  const clear = chunk('tRNS', Buffer.from([0, 128]));
+  const drawn: [string, Buffer, PictureType, pictures: number][] = [
+    ['colours with transparency', png(), 'image/png', 2],
+    ['16 bits with transparency', png({ depth: 16, kind: 4 }), 'image/png', 2],
+    ['colours', png({ kind: 2 }), 'image/png', 1],
+    ['black and white', png({ kind: 0, depth: 1 }), 'image/png', 1],
+    ['a small palette', png({ kind: 3, depth: 2, more: [palette] }), 'image/png', 1],
+    ['a palette with transparency', png({ kind: 3, more: [palette, clear] }), 'image/png', 2],
+    ['with comments', png({ more: [chunk('tEXt', Buffer.from('Software\0Lápiz', 'latin1'))] }), 'image/png', 2],
+    ['a photograph', JPEG, 'image/jpeg', 1],
+  ];
+  for (const [name, bytes, type, pictures] of drawn) {
+    expect([name, pictureType(bytes)]).toEqual([name, type]);
+    const file = Buffer.from(await documentPdf(invoice(), { test: false, logo: { bytes, mime: type } }));
+    expect([name, file.toString('latin1').split('/Subtype /Image').length - 1]).toEqual([name, pictures]);
+  }
+  const sound = png();
+  const changed = (bytes: Buffer, at: number, value: number) => {
+    const other = Buffer.from(bytes);
+    other[at] = value;
+    return other;
+  };
+  const frame = JPEG.indexOf(Buffer.from([0xff, 0xc0]));
+  const wrong: Record<string, Buffer> = {
+    nothing: Buffer.alloc(0),
+    'an SVG': Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    'a damaged head': changed(sound, 20, 1),
+    'a damaged pixel': changed(sound, sound.length - 20, 7),
+    'cut off': sound.subarray(0, -12),
+    'a part longer than the file': Buffer.concat([sound.subarray(0, -12), Buffer.from('fffffff0', 'hex')]),
+    'no pixels': png({ width: 0 }),
+    'too many pixels': png({ width: 4_000_001, height: 1, kind: 0, depth: 1 }),
+    'more pixels than it says': png({ more: [chunk('IDAT', deflateSync(Buffer.alloc(5000)))] }),
+    'two heads': png({ more: [sound.subarray(8, 33)] }),
+    '3 bits': png({ kind: 0, depth: 3 }),
+    'an animation': png({ more: [chunk('acTL', Buffer.alloc(8))] }),
+    'a palette without colours': png({ kind: 3 }),
+    'a palette that ends within a colour': png({ kind: 3, more: [chunk('PLTE', Buffer.alloc(4))] }),
+    'colours with a palette': png({ kind: 2, more: [palette] }),
+    'a small palette with transparency': png({ kind: 3, depth: 2, more: [palette, clear] }),
+    'a transparent colour': png({ kind: 2, more: [chunk('tRNS', Buffer.alloc(6))] }),
+    'interlaced bits': png({ kind: 0, depth: 1, interlaced: 1 }),
+    'a comment that can’t be read': png({ more: [chunk('tEXt', Buffer.alloc(60_001))] }),
+    'a photograph cut off': JPEG.subarray(0, -2),
+    'a photograph without a frame': JPEG.subarray(0, frame),
+    'an unusual frame': changed(JPEG, frame + 1, 0xc3),
+    'a photograph of no height': changed(changed(JPEG, frame + 5, 0), frame + 6, 0),
+    'a photograph of 12 bits': changed(JPEG, frame + 4, 12),
+    'a photograph of 2 colours': changed(JPEG, frame + 9, 2),
+  };
+  for (const [name, bytes] of Object.entries(wrong)) expect([name, pictureType(bytes)]).toEqual([name, undefined]);
 });
 
 const threads = new Threads();

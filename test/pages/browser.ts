@@ -36,6 +36,13 @@ export function openBrowser(url: string, fixed: Record<string, string> = {}) {
     /** Sends a form, with the token of the last page unless it has one. */
     submit: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
       send(path, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }), headers }),
+    /** The same of a form with files. */
+    upload(path: string, fields: Record<string, string>, files: Record<string, Blob> = {}) {
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ csrf, ...fields })) body.set(name, value);
+      for (const [name, file] of Object.entries(files)) body.set(name, file);
+      return send(path, { method: 'POST', body });
+    },
     async signIn(email: string, password = PASSWORD, next = HOME) {
       await send('/signin');
       return this.submit('/signin', { email, password, next });

@@ -29,6 +29,7 @@ const NOT_LASTING = [
   'webhooks.list',
   'webhooks.listDeliveries',
   'estimates.listAttachments',
+  'fiscalSettings.get',
   'estimates.download',
   'deliveryNotes.download',
   'invoices.download',

@@ -42,12 +42,16 @@ const MARK = 'Zurbarán Quixote';
 
 /** A company with rows in every table. */
 async function wholeCompany(): Promise<Company> {
-  const company = await server.company([
-    ...SAMPLE.filter(({ coleccion }) => coleccion !== 'cuenta'),
-    { coleccion: 'clientes', ref: MARK, nombre_fiscal: MARK, email: 'zurbaran@quixote.example' },
-    { coleccion: 'webhooks' },
-    { coleccion: 'enlaces' },
-  ]);
+  const [{ logo } = { logo: null }, ...others] = SAMPLE;
+  const company = await server.company(
+    [
+      ...others,
+      { coleccion: 'clientes', ref: MARK, nombre_fiscal: MARK, email: 'zurbaran@quixote.example' },
+      { coleccion: 'webhooks' },
+      { coleccion: 'enlaces' },
+    ],
+    { cuenta: { logo } },
+  );
   const note = {
     cliente: { nombre_fiscal: MARK },
     pedido: { obra: MARK },

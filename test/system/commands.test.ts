@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeProgram } from '../../server/cli.ts';
+import { png } from '../documents/pictures.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
 import { run, serve } from '../server/processes.ts';
@@ -76,6 +77,26 @@ test('what does not exist is one line, exit 1', async () => {
   expect(revoke).toEqual({ code: 1, stdout: '', stderr: 'There is no key "ak_nothing"\n' });
   expect(listJson.code).toBe(1);
   expect(JSON.parse(listJson.stdout)).toEqual({ error: 'There is no company with the slug "nobody"' });
+});
+
+test('[DOC-03] a company gets a logo and a colour, and loses them', async () => {
+  const { id } = await json(['account', 'create', '--name', 'Lienzo', '--slug', 'lienzo']);
+  const path = join(folder, 'logo.png');
+  await writeFile(path, png());
+  const set = (...options: string[]) => albaran(['account', 'set', '--account', 'lienzo', ...options]);
+  const stored = async () =>
+    (await database.admin.query('select logo is not null as logo, color from accounts where id = $1', [id])).rows[0];
+  expect((await set('--logo', path, '--color', '#0F766E')).code).toBe(0);
+  expect(await stored()).toEqual({ logo: true, color: '#0f766e' });
+  await writeFile(path, '<svg/>');
+  const wrong = [await set('--logo', path), await set('--logo', join(folder, 'none.png')), await set('--color', 'red')];
+  expect(wrong.map(({ code }) => code)).toEqual([2, 2, 2]);
+  for (const [index, text] of ['expected a whole PNG or JPEG', 'no such file', '#rrggbb'].entries()) {
+    expect(wrong[index]?.stderr).toContain(text);
+  }
+  expect(await stored()).toEqual({ logo: true, color: '#0f766e' });
+  expect((await set('--logo', '', '--color', '')).code).toBe(0);
+  expect(await stored()).toEqual({ logo: false, color: null });
 });
 
 test('a company is created, changed and listed, and the audit tells so', async () => {

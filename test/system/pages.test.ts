@@ -1,7 +1,9 @@
 // The pages in a real browser: a person's way through them, and axe's accessibility rules on each.
+import { readFile } from 'node:fs/promises';
 import axe from 'axe-core';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { png } from '../documents/pictures.ts';
 import { addApart } from '../helpers/apart.ts';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { HOME, makePerson, PASSWORD } from '../pages/browser.ts';
@@ -18,6 +20,8 @@ afterAll(async () => {
   await browser?.close();
   await server?.stop();
 });
+
+const COMPANY = '/settings/company';
 
 interface View {
   colorScheme?: 'light' | 'dark';
@@ -145,6 +149,63 @@ test('[JRN-05] a person creates a webhook, sees its secret once, stops and delet
   expect(complaints).toEqual([]);
 });
 
+test('[DOC-03] an administrator fills in the fiscal data, chooses a logo and a colour and sees an example, without a script', async () => {
+  const company = await server.company();
+  const { email } = await makePerson(server, [{ accountId: company.id }]);
+  await using opened = await openPage({ javaScriptEnabled: false });
+  const { page, complaints } = opened;
+  await page.goto(HOME);
+  await signIn(page, email);
+  await page.getByRole('link', { name: 'Datos fiscales' }).click();
+  await page.getByLabel('Razón social').fill('Cuadra Obras, S.L.');
+  await page.getByLabel('NIF').fill('B12345678');
+  await page.getByLabel('IBAN').fill('ES91 2100 0418 4502 0005 1332');
+  await page.getByRole('button', { name: 'Guardar los datos' }).click();
+  await page.getByText('No es un NIF').waitFor();
+  expect(await page.getByLabel('Razón social').inputValue()).toBe('Cuadra Obras, S.L.');
+  await page.getByLabel('NIF').fill('B12345674');
+  await page.getByRole('button', { name: 'Guardar los datos' }).click();
+  await page.getByText('Datos guardados').waitFor();
+
+  const look = page.getByRole('region', { name: 'Logotipo y color' });
+  await look.getByText('Sin logotipo.').waitFor();
+  const choose = (name: string, buffer: Buffer) =>
+    look.getByLabel('Logotipo', { exact: true }).setInputFiles({ name, mimeType: 'image/png', buffer });
+  await choose('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+  await look.getByRole('button', { name: 'Guardar el aspecto' }).click();
+  await look.getByText('Se esperaba una imagen PNG o JPEG').waitFor();
+  await choose('logo.png', LOGO);
+  await look.locator('#color').fill('#7c3aed');
+  await look.getByRole('button', { name: 'Guardar el aspecto' }).click();
+  await page.getByText('Aspecto guardado').waitFor();
+  expect(await look.getByRole('img', { name: 'El logotipo' }).getAttribute('src')).toContain(LOGO.toString('base64'));
+  expect(await look.locator('#color').inputValue()).toBe('#7c3aed');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    look.getByRole('link', { name: 'Una factura de ejemplo' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('ejemplo.pdf');
+  const file = await readFile(await download.path(), 'latin1');
+  expect(file.split('/Subtype /Image').length - 1).toBe(2);
+
+  await look.getByLabel('Quitar el logotipo').check();
+  await look.getByRole('button', { name: 'Guardar el aspecto' }).click();
+  await look.getByText('Sin logotipo.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** A square on a clear ground. */
+const LOGO = png({
+  width: 160,
+  height: 48,
+  sample: (at, row) => {
+    const [across, channel] = [Math.floor(at / 4), at % 4];
+    const inside = across < 48 || (row > 18 && row < 30);
+    return inside ? ([15, 118, 110, 255][channel] ?? 0) : 0;
+  },
+});
+
 /** The violations that axe finds on the page, with their elements. */
 async function violations(page: Page): Promise<string[]> {
   // Evaluated past the page's policy, which allows no scripts.
@@ -232,7 +293,12 @@ test.each([
     expect(Number(/\d+/.exec(background)?.[0]) > 128, name).toBe(view.colorScheme === 'light');
     expect(complaints, name).toEqual([]);
   };
-  const submit = () => page.locator('main form:not([action*="/webhooks"]) button:not(.danger)').click();
+  const submit = (section?: string) =>
+    page
+      .locator(
+        `main form${section ? `[aria-labelledby="${section}"]` : ':not([action*="/webhooks"])'} button:not(.danger)`,
+      )
+      .click();
 
   await page.goto((await linkOf(company)).url);
   await look('a document');
@@ -266,6 +332,23 @@ test.each([
   }
   await page.goto(`${HOME}?company=${other.slug}`);
   await look('integrations, empty');
+  await page.goto(`${COMPANY}?company=${company.slug}`);
+  await page.locator('#razon_social').fill('Una empresa de razón social bastante larga y comunidad de bienes');
+  await page.locator('#cif').fill('B12345678');
+  await page.locator('#email').fill('nada');
+  await submit('data');
+  await page.locator('.problem').first().waitFor();
+  await look('fiscal data, refused');
+  await page.locator('#cif').fill('B12345674');
+  await page.locator('#email').fill('administracion@example.com');
+  await submit('data');
+  await page.locator('.notice.good').waitFor();
+  await page.locator('#logo').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: LOGO });
+  await submit('look');
+  await page.locator('.logo').waitFor();
+  await look('fiscal data');
+  await page.goto(`${COMPANY}?company=${other.slug}`);
+  await look('fiscal data, of a member');
   await page.goto('/settings/password');
   await page.locator('#actual').fill('x');
   await page.locator('#nueva').fill('x');

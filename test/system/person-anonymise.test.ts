@@ -75,6 +75,7 @@ const NO_TABLE = [
   'assistant_calls',
   'audit_records',
   'call_counts',
+  'company_images',
   'document_links',
   'journals',
   'journal_entries',

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { JPEG, png } from '../../documents/pictures.ts';
 import { startServer } from '../../helpers/world.ts';
 
 const server = await startServer();
@@ -14,16 +15,20 @@ const fiscal = {
   pais: 'España',
   email: 'obras@example.com',
   iban: 'ES91 2100 0418 4502 0005 1332',
+  color: '#0F766E',
+};
+const answered = {
+  ...fiscal,
+  iban: 'ES9121000418450200051332',
+  color: '#0f766e',
+  logo: null,
+  verifactu: { activo: false, modo: null, pendientes: 0 },
+  declaracion_responsable: null,
 };
 
 test('[DOC-03] what a company says of itself comes with its account file, and is read back', async () => {
   const acme = await server.company([], { cuenta: fiscal });
-  expect((await acme.get('/fiscal-settings')).body.data).toEqual({
-    ...fiscal,
-    iban: 'ES9121000418450200051332',
-    verifactu: { activo: false, modo: null, pendientes: 0 },
-    declaracion_responsable: null,
-  });
+  expect((await acme.get('/fiscal-settings')).body.data).toEqual(answered);
   expect((await acme.alias('obtenerDatosFiscales', {})).body.data.razon_social).toBe('Cuadra Obras, S.L.');
   expect((await server.request('/api/v1/fiscal-settings')).status).toBe(401);
 });
@@ -34,6 +39,52 @@ test('[DOC-03] without a legal name it is the company’s name; what a file leav
   expect(before.razon_social).toBe((await acme.get('/account')).body.data.nombre);
   await acme.load([], { cif: 'B12345674', provincia: null, poblacion: '' });
   expect((await acme.get('/fiscal-settings')).body.data).toEqual({ ...before, provincia: '', poblacion: '' });
+});
+
+test('[DOC-03] a logo comes as it is, by a link for ten minutes; a company’s own', async () => {
+  const logo = (type: string, bytes: Buffer) => ({ tipo_mime: type, contenido: bytes.toString('base64') });
+  const acme = await server.company([], { cuenta: { logo: logo('image/png', png()) } });
+  const { url, ...linked } = await linkedLogo((await acme.get('/fiscal-settings')).body.data.logo);
+  expect(linked).toEqual({
+    status: 200,
+    type: 'image/png',
+    disposition: `attachment; filename*=UTF-8''logo.png`,
+    bytes: png(),
+  });
+  await acme.load([], { logo: logo('image/jpeg', JPEG) });
+  expect(await linkedLogo(url)).toMatchObject({ type: 'image/jpeg', bytes: JPEG });
+  const other = await server.company();
+  expect((await other.get('/fiscal-settings')).body.data.logo).toBeNull();
+  await acme.load([], { color: '' });
+  expect((await acme.get('/fiscal-settings')).body.data).toMatchObject({ logo: expect.any(String), color: '' });
+  await acme.load([], { logo: null });
+  expect((await acme.get('/fiscal-settings')).body.data.logo).toBeNull();
+  expect((await linkedLogo(url)).status).toBe(404);
+});
+
+async function linkedLogo(url: string) {
+  const answer = await fetch(url);
+  const { status, headers } = answer;
+  const [type, disposition] = [headers.get('content-type'), headers.get('content-disposition')];
+  return { url, status, type, disposition, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+test('[DOC-03] a logo is a picture of its type, a colour is one', async () => {
+  const wrong = (cuenta: Record<string, unknown>) =>
+    server.company([], { cuenta }).catch((error: unknown) => String(error));
+  const base64 = png().toString('base64');
+  expect(await wrong({ logo: { tipo_mime: 'image/jpeg', contenido: base64 } })).toContain(
+    'logo.tipo_mime: la imagen es image/png',
+  );
+  expect(await wrong({ logo: { tipo_mime: 'image/png', contenido: base64.slice(0, -4) } })).toContain(
+    'logo.contenido: se esperaba una imagen PNG o JPEG',
+  );
+  expect(await wrong({ logo: { tipo_mime: 'image/png', contenido: `${base64}!` } })).toContain(
+    'logo.contenido: se esperaba base64',
+  );
+  const large = png({ width: 300, height: 300, sample: () => Math.random() * 256 }).toString('base64');
+  expect(await wrong({ logo: { tipo_mime: 'image/png', contenido: large } })).toContain('no puede pasar de 200 kB');
+  expect(await wrong({ color: 'rojo' })).toContain('color: se esperaba un color #rrggbb');
 });
 
 test('[DOC-03] an IBAN has its check digits, an e-mail its form', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { afterAll, describe, expect, test } from 'vitest';
+import { png } from '../../documents/pictures.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../../helpers/world.ts';
 
 const clock = new TestClock('2026-03-10T10:00:00Z');
@@ -126,6 +127,48 @@ test('[DOC-03] a file stays the same when its client or the company is renamed a
   await server.service.database.pool.query(`update accounts set name = 'Otra' where id = $1`, [acme.id]);
   expect((await acme.post('/delivery-notes/42/annul', { motivo: 'Duplicado' })).status).toBe(200);
   expect((await acme.get('/delivery-notes/42/pdf')).body.data.sha256).toBe(before.body.data.sha256);
+});
+
+test('[DOC-03] a document has the logo and colour of the day on which it was issued', async () => {
+  const pictures = (bytes: Buffer) => bytes.toString('latin1').split('/Subtype /Image').length - 1;
+  const hashOf = async (path: string) => (await acme.get(path)).body.data.sha256;
+  const issued = async () => {
+    const { body } = await acme.post('/delivery-notes', {
+      cliente: { id: 1 },
+      pedido: { obra: 'Sala' },
+      detalles: [{ cantidad: 1, descripcion: 'Mesa', importe_unitario: 80 }],
+    });
+    const path = `/delivery-notes/${body.data}/pdf`;
+    const { rows } = await server.service.database.pool.query<{ content: string }>(
+      `select content from seals where account_id = $1 order by n desc limit 1`,
+      [acme.id],
+    );
+    const bytes = await bytesOf(await fileOf(acme, path));
+    return { path, pictures: pictures(bytes), emisor: JSON.parse(rows[0]?.content ?? '').emisor };
+  };
+  const logo = (bytes: Buffer) => ({ tipo_mime: 'image/png', contenido: bytes.toString('base64') });
+  const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+  const acme = await server.company(records);
+  const plain = await issued();
+  expect(plain.pictures).toBe(0);
+  expect(Object.keys(plain.emisor).filter((name) => name === 'logo' || name === 'color')).toEqual([]);
+  const plainHash = await hashOf(plain.path);
+
+  const [one, two] = [png(), png({ kind: 2, sample: () => 200 })];
+  await acme.load([], { logo: logo(one), color: '#7c3aed' });
+  const first = await issued();
+  expect(first).toMatchObject({ pictures: 2, emisor: { logo: sha256(one), color: '#7c3aed' } });
+  const firstHash = await hashOf(first.path);
+
+  await acme.load([], { logo: logo(two), color: '#0f766e' });
+  const second = await issued();
+  expect(second).toMatchObject({ pictures: 1, emisor: { logo: sha256(two), color: '#0f766e' } });
+  await acme.load([], { logo: null, color: null });
+  expect(await issued()).toMatchObject({ pictures: 0 });
+  expect([await hashOf(plain.path), await hashOf(first.path)]).toEqual([plainHash, firstHash]);
+  expect(firstHash).not.toBe(await hashOf(second.path));
+  expect((await acme.get('/documents/verify')).body.data).toMatchObject({ fallos: [] });
 });
 
 test('a link opens its own document, for ten minutes', async () => {

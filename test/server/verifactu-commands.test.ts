@@ -1,5 +1,5 @@
 // `albaran verifactu ...` as a process, beside a service that registers invoices.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -32,8 +32,12 @@ const SETTINGS = {
   VERIFACTU_SYSTEM_ID: 'AL',
   VERIFACTU_SYSTEM_VERSION: '1.0',
 };
-const albaran = (args: string[], settings: Environment = SETTINGS) =>
-  run(['verifactu', ...args], { ...databaseEnvironment(database.url), DEMO: 'false', ...settings });
+const environment = (settings: Environment = SETTINGS) => ({
+  ...databaseEnvironment(database.url),
+  DEMO: 'false',
+  ...settings,
+});
+const albaran = (args: string[], settings?: Environment) => run(['verifactu', ...args], environment(settings));
 const newCompany = () =>
   server.company([{ coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo', cif: 'A28015865' }], {
     cuenta: registrable,
@@ -78,6 +82,20 @@ test('[DOC-02] a company is switched on and off; its registers are counted, expo
   expect(journal.map(({ operacion }: { operacion: string }) => operacion)).toContain('verifactu switch');
 });
 
+test('[DOC-02] the commands of docs/verifactu.md do what it says', async () => {
+  const acme = await newCompany();
+  const text = await readFile(join(import.meta.dirname, '../../docs/verifactu.md'), 'utf8');
+  const lines = [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.trim().split('\n'));
+  expect(lines.length).toBeGreaterThan(5);
+  for (const line of lines) {
+    const words = line.replaceAll('acme', acme.slug).replaceAll('registers.ndjson', join(folder, 'manual.ndjson'));
+    const [program, ...args] = words.split(' ');
+    expect(program).toBe('albaran');
+    expect([line, await run(args, environment())]).toEqual([line, expect.objectContaining({ code: 0, stderr: '' })]);
+    if (line.includes('switch')) await registerOf(acme);
+  }
+});
+
 test('[DOC-02] what is missing is told before: the producer, the declaration, the company’s tax id', async () => {
   const acme = await newCompany();
   const refused = async (mode: string, slug: string, settings?: Environment) => {
@@ -99,11 +117,9 @@ test('[DOC-02] the service does not start with a certificate that can’t be use
   const file = join(folder, 'certificate.pem');
   await writeFile(file, 'no certificate');
   const { code, stderr } = await run(['serve'], {
-    ...databaseEnvironment(database.url),
-    ...SETTINGS,
+    ...environment(),
     PORT: '0',
     HOST: '127.0.0.1',
-    DEMO: 'false',
     VERIFACTU_CERTIFICATE: file,
   });
   expect([code, stderr]).toEqual([1, expect.stringContaining(`VERIFACTU_CERTIFICATE: ${file} can't be used`)]);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { keepPicture, readLogo } from '../documents/company-logo.ts';
 import { isColor } from '../documents/pdf/color.ts';
 import { PICTURE_TYPES } from '../documents/pdf/logo.ts';
+import { VAT_SCHEMES } from '../entities/accounts.ts';
 import type { Db } from '../platform/database.ts';
 import { isEmail, isIban, withoutSpaces } from '../platform/text.ts';
 import { blankableText, optional, refText, requiredText, trimmed, wholeNumber } from './fields.ts';
@@ -26,6 +27,7 @@ const FISCAL_COLUMNS = {
   email: 'email',
   iban: 'iban',
   color: 'color',
+  regimen_iva: 'vat_scheme',
 } as const;
 
 const fiscal = z.object({
@@ -46,6 +48,10 @@ const fiscal = z.object({
     .toLowerCase()
     .refine((text) => text === '' || isColor(text), 'se esperaba un color #rrggbb')
     .nullish(),
+  regimen_iva: z
+    .enum(['general', ...VAT_SCHEMES])
+    .nullish()
+    .transform((scheme) => (scheme === 'general' ? null : scheme)),
 }) satisfies z.ZodType<Partial<Record<keyof typeof FISCAL_COLUMNS, string | null>>>;
 
 const logo = z
@@ -113,6 +119,7 @@ interface AccountRow {
   email: string | null;
   iban: string | null;
   color: string | null;
+  vat_scheme: string | null;
   logo: string | null;
 }
 

@@ -3,6 +3,9 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, date, indexOn, instant, isolated, isolatedAccount, stamped } from './columns.ts';
 import { REGISTER_MODES } from './registers.ts';
 
+/** Schemes of VAT beside the general one: cash accounting. DOC-01 */
+export const VAT_SCHEMES = ['caja'] as const;
+
 /** The `named` policy also shows the row whose slug is set in `app.account_slug`, so that commands find a company by slug. */
 export const Account = defineEntity({
   name: 'Account',
@@ -41,6 +44,8 @@ export const Account = defineEntity({
     logo: p.text().nullable(),
     /** `#rrggbb`. */
     color: p.text().nullable(),
+    /** Null: the general one. */
+    vatScheme: p.enum(VAT_SCHEMES).columnType('text').nullable(),
     /** Where its invoices are registered; null: VeriFactu is off. DOC-02 */
     verifactuMode: p.enum(REGISTER_MODES).nullable(),
     ...stamped(),

@@ -62,7 +62,10 @@ export function addCompany(app: FastifyInstance, service: Service): void {
       });
       return save(visit, 'data', async (db, accountId) => {
         const { verifactu_mode: mode } = await readCompany(db, accountId);
-        return { complaints: complaintsOf(visit, typed, mode !== null), values: Object.fromEntries(values) };
+        return {
+          complaints: complaintsOf(visit, typed, mode !== null),
+          values: { ...Object.fromEntries(values), vat_scheme: schemeIn(visit) },
+        };
       });
     }),
   });
@@ -82,6 +85,8 @@ export function addCompany(app: FastifyInstance, service: Service): void {
   });
   addPage(app, service, EXAMPLE, { get: signedIn(sendExample) });
 }
+
+const schemeIn = (visit: SignedInVisit) => (visit.field('regimen_iva') === 'caja' ? 'caja' : null);
 
 const address = ({ slug }: Membership) => `${COMPANY}?${new URLSearchParams({ company: slug })}`;
 
@@ -195,7 +200,7 @@ async function sendExample(visit: SignedInVisit): Promise<FastifyReply> {
 const readCompany = (db: Db, accountId: number) =>
   db
     .selectFrom('accounts')
-    .select(['name', 'time_zone', 'logo', 'color', 'verifactu_mode', ...Object.values(COLUMNS)])
+    .select(['name', 'time_zone', 'logo', 'color', 'vat_scheme', 'verifactu_mode', ...Object.values(COLUMNS)])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
 type Company = Awaited<ReturnType<typeof readCompany>>;
@@ -274,6 +279,9 @@ function dataSection({ visit, company, account, isAdmin, complaints }: Shown): H
 <input id="${name}" name="${name}" maxlength="${LONGEST}" autocomplete="${autocomplete}" value="${value}"${isAdmin ? '' : html` readonly`}${marks}>
 ${text}</div>`;
   };
+  const chosen = isTyped ? schemeIn(visit) : account.vat_scheme;
+  const scheme = (value: typeof chosen, label: string) =>
+    html`<label class="radio"><input type="radio" name="regimen_iva" value="${value ?? 'general'}"${value === chosen ? html` checked` : ''}${isAdmin ? '' : html` disabled`}> <span>${label}</span></label>`;
   return html`<section class="card" aria-labelledby="data">
 <h2 id="data">${say('Quién emite', 'Who issues them')}</h2>
 <form method="post" action="${COMPANY}" aria-labelledby="data">
@@ -291,6 +299,10 @@ ${field('pais', say('País', 'Country'), 'country-name', say('En blanco, España
 ${field('email', say('Correo electrónico', 'E-mail'), 'email')}
 ${field('iban', say('IBAN', 'IBAN'), 'off', say('La cuenta a la que pagan sus clientes.', 'The account that clients pay into.'))}
 </div>
+<fieldset><legend>${say('Régimen de IVA', 'VAT scheme')}</legend>
+${scheme(null, say('General', 'General'))}
+${scheme('caja', say('Criterio de caja: el IVA se declara al cobrar, y las facturas lo dicen', 'Cash accounting (criterio de caja): VAT is due when paid, and invoices say so'))}
+</fieldset>
 ${isAdmin ? html`<button>${say('Guardar los datos', 'Save data')}</button>` : ''}
 </form>
 </section>`;

@@ -3963,6 +3963,7 @@ export interface FiscalSettingsGetOutput {
   email: string;
   iban: string;
   color: string;
+  regimen_iva: 'general' | 'caja';
   logo: string | null;
   verifactu: {
     activo: boolean;

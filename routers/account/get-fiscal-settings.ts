@@ -4,7 +4,7 @@ import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';
-import { shape, textOf } from '../shared/shape.ts';
+import { enumOf, shape, textOf } from '../shared/shape.ts';
 
 const settings = shape({
   razon_social: textOf('legal_name'),
@@ -17,6 +17,7 @@ const settings = shape({
   email: textOf('a.email'),
   iban: textOf('a.iban'),
   color: textOf('a.color'),
+  regimen_iva: enumOf('vat_scheme', { general: 'general', caja: 'caja' }),
 });
 
 const output = settings.schema.extend({
@@ -48,7 +49,11 @@ export const getFiscalSettings = operation({
         db,
         db
           .selectFrom('accounts as a')
-          .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
+          .select((eb) => [
+            ...settings.columns,
+            eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name'),
+            sql<'general' | 'caja'>`coalesce(a.vat_scheme, 'general')`.as('vat_scheme'),
+          ])
           .where('a.id', '=', accountId),
         settings,
       ),

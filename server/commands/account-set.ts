@@ -9,7 +9,7 @@ import { changeOf } from '../../platform/journal.ts';
 import { type AddCommand, journalByCommand } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { callsPerMinute, color, email, iban, logo, onOrOff, timeZone } from './account-options.ts';
+import { callsPerMinute, color, email, iban, logo, onOrOff, timeZone, vatScheme } from './account-options.ts';
 
 interface Options {
   account: string;
@@ -28,6 +28,7 @@ interface Options {
   iban?: string;
   logo?: Picture | '';
   color?: string;
+  vatScheme?: ReturnType<typeof vatScheme>;
 }
 
 export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
@@ -56,6 +57,7 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
     .option('--iban <iban>', 'the account that its clients pay into', iban)
     .option('--logo <file>', 'a PNG or JPEG for its PDFs', logo)
     .option('--color <color>', 'of its PDFs’ titles and totals, #rrggbb', color)
+    .option('--vat-scheme <general|caja>', 'its VAT scheme; caja: cash accounting', vatScheme)
     .action(({ account, name, quota, timeZone, automaticIssuing, ...onDocuments }: Options) => {
       if (
         [name, quota, timeZone, automaticIssuing, ...Object.values(onDocuments)].every((value) => value === undefined)
@@ -84,6 +86,7 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
               iban: orNull(onDocuments.iban),
               logo: named,
               color: orNull(onDocuments.color),
+              vat_scheme: onDocuments.vatScheme === undefined ? undefined : onDocuments.vatScheme || null,
               version: eb('version', '+', 1),
               updated_at: eb.fn<string>('now'),
             }))

@@ -69,6 +69,7 @@ test('collections come in the order of the format, records by number, with every
     email: 'acme@example.com',
     iban: 'ES9121000418450200051332',
     color: '#0f766e',
+    regimen_iva: 'caja',
     logo: { tipo_mime: 'image/jpeg', contenido: JPEG.toString('base64') },
   });
   expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([

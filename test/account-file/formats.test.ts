@@ -24,6 +24,7 @@ const ADDED: Record<string, object> = {
       email: null,
       iban: null,
       color: null,
+      regimen_iva: null,
       logo: null,
     },
   },

@@ -76,6 +76,29 @@ test('[DOC-03] an administrator changes the data, which the journal says once', 
   expect(await settingsOf(company)).toMatchObject({ razon_social: nombre, cif: '', iban: '', email: '' });
 });
 
+test('[DOC-03] an administrator chooses the VAT scheme, which the example says', async () => {
+  const { company, browser, page, of, text } = await open();
+  const chosen = (shown: string) => /name="regimen_iva" value="(\w+)" checked/.exec(shown)?.[1];
+  const example = async () => {
+    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
+    const answer = await fetch(`${server.url}${PAGE}/example.pdf?company=${company.slug}`, { headers: { cookie } });
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return (await extractText(await getDocumentProxy(bytes), { mergePages: true })).text;
+  };
+  expect([chosen(text), await example()]).toEqual(['general', expect.not.stringContaining('criterio de caja')]);
+  expect((await browser.submit(PAGE, { ...of, ...DATA, regimen_iva: 'caja' })).status).toBe(303);
+  expect([chosen((await browser.get(page)).text), await example()]).toEqual([
+    'caja',
+    expect.stringContaining('Régimen especial del criterio de caja'),
+  ]);
+  expect((await settingsOf(company)).regimen_iva).toBe('caja');
+  const wrong = await browser.submit(PAGE, { ...of, ...DATA, email: 'x', regimen_iva: 'general' });
+  expect([wrong.status, chosen(wrong.text)]).toEqual([400, 'general']);
+  expect((await settingsOf(company)).regimen_iva).toBe('caja');
+  expect((await browser.submit(PAGE, { ...of, ...DATA, regimen_iva: 'general' })).status).toBe(303);
+  expect((await settingsOf(company)).regimen_iva).toBe('general');
+});
+
 test.each([
   ['cif', { cif: 'B12345678' }],
   ['cif', { cif: '12345678A', pais: '' }],
@@ -124,6 +147,7 @@ test('[DOC-03] members see the page and can change nothing, even with the form o
   expect(text).toContain('Solo quien administra');
   expect(text).not.toContain('Guardar');
   expect(text.match(/<input id="\w+" name="\w+"(?![^>]*(readonly|disabled))/g)).toBeNull();
+  expect(text.match(/<input type="radio"(?![^>]*disabled)/g)).toBeNull();
   const before = await settingsOf(company);
   const answers = [
     await browser.submit(PAGE, { ...of, cif: 'X' }),

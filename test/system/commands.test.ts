@@ -99,6 +99,24 @@ test('[DOC-03] a company gets a logo and a colour, and loses them', async () => 
   expect(await stored()).toEqual({ logo: false, color: null });
 });
 
+test('[DOC-03] a company gets a VAT scheme, and loses it', async () => {
+  const { id } = await json(['account', 'create', '--name', 'Cobra', '--slug', 'cobra']);
+  const set = (...options: string[]) => albaran(['account', 'set', '--account', 'cobra', ...options]);
+  const schemes: unknown[] = [];
+  for (const options of [
+    ['--vat-scheme', 'caja'],
+    ['--city', 'Lugo'],
+    ['--vat-scheme', 'general'],
+  ]) {
+    expect((await set(...options)).code).toBe(0);
+    const { rows } = await database.admin.query('select vat_scheme from accounts where id = $1', [id]);
+    schemes.push(rows[0]?.vat_scheme);
+  }
+  expect(schemes).toEqual(['caja', 'caja', null]);
+  const wrong = await set('--vat-scheme', 'cash');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Expected general or caja')]);
+});
+
 test('a company is created, changed and listed, and the audit tells so', async () => {
   const { id, slug } = await json(['account', 'create', '--name', 'Ruiz', '--slug', 'ruiz', '--quota', '50']);
   expect(slug).toBe('ruiz');

@@ -16,6 +16,7 @@ const fiscal = {
   email: 'obras@example.com',
   iban: 'ES91 2100 0418 4502 0005 1332',
   color: '#0F766E',
+  regimen_iva: 'caja',
 };
 const answered = {
   ...fiscal,
@@ -85,6 +86,19 @@ test('[DOC-03] a logo is a picture of its type, a colour is one', async () => {
   const large = png({ width: 300, height: 300, sample: () => Math.random() * 256 }).toString('base64');
   expect(await wrong({ logo: { tipo_mime: 'image/png', contenido: large } })).toContain('no puede pasar de 200 kB');
   expect(await wrong({ color: 'rojo' })).toContain('color: se esperaba un color #rrggbb');
+});
+
+test('[DOC-03] the VAT scheme is the general one unless a file says otherwise', async () => {
+  const acme = await server.company();
+  const schemeAfter = async (cuenta: Record<string, unknown>) => {
+    await acme.load([], cuenta);
+    return (await acme.get('/fiscal-settings')).body.data.regimen_iva;
+  };
+  const schemes = ['caja', undefined, 'general', 'caja', null];
+  const answers: string[] = [];
+  for (const regimen_iva of schemes) answers.push(await schemeAfter({ regimen_iva }));
+  expect(answers).toEqual(['caja', 'caja', 'general', 'caja', 'general']);
+  expect(await server.company([], { cuenta: { regimen_iva: 'otro' } }).catch(String)).toContain('regimen_iva: ');
 });
 
 test('[DOC-03] an IBAN has its check digits, an e-mail its form', async () => {

@@ -3964,6 +3964,12 @@ export interface FiscalSettingsGetOutput {
   iban: string;
   color: string;
   regimen_iva: 'general' | 'caja';
+  series: {
+    albaran: string;
+    factura: string;
+    rectificativa: string;
+    presupuesto: string;
+  };
   logo: string | null;
   verifactu: {
     activo: boolean;

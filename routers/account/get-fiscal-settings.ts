@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { seriesOf } from '../../documents/series.ts';
 import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
@@ -18,6 +19,12 @@ const settings = shape({
   iban: textOf('a.iban'),
   color: textOf('a.color'),
   regimen_iva: enumOf('vat_scheme', { general: 'general', caja: 'caja' }),
+  series: {
+    albaran: textOf('delivery_note_series'),
+    factura: textOf('invoice_series'),
+    rectificativa: textOf('rectification_series'),
+    presupuesto: textOf('estimate_series'),
+  },
 });
 
 const output = settings.schema.extend({
@@ -53,6 +60,10 @@ export const getFiscalSettings = operation({
             ...settings.columns,
             eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name'),
             sql<'general' | 'caja'>`coalesce(a.vat_scheme, 'general')`.as('vat_scheme'),
+            seriesOf('delivery_note').as('delivery_note_series'),
+            seriesOf('invoice').as('invoice_series'),
+            seriesOf('rectification').as('rectification_series'),
+            seriesOf('estimate').as('estimate_series'),
           ])
           .where('a.id', '=', accountId),
         settings,

@@ -26,6 +26,7 @@ const ADDED: Record<string, object> = {
       color: null,
       regimen_iva: null,
       logo: null,
+      series: { albaran: null, factura: null, rectificativa: null, presupuesto: null },
     },
   },
   presupuestos: {

@@ -16,6 +16,7 @@ export const SAMPLE: readonly FileRecord[] = [
     emision_automatica: true,
     ...{ razon_social: 'Acme Suministros, S.L.', direccion: 'Calle Mayor, 1', cp: '11001', poblacion: 'Cádiz' },
     ...{ provincia: 'Cádiz', pais: 'España', email: 'acme@example.com', iban: 'ES9121000418450200051332' },
+    series: { albaran: null, factura: 'FAC-', rectificativa: null, presupuesto: '2/PRE/' },
     ...{ regimen_iva: 'caja', color: '#0f766e', logo: { tipo_mime: 'image/jpeg', contenido: JPEG.toString('base64') } },
   },
   { coleccion: 'tarifas', ref: 'pvp1', id: 7, tarifa: 1, con_iva: true },

@@ -99,6 +99,42 @@ test('[DOC-03] an administrator chooses the VAT scheme, which the example says',
   expect((await settingsOf(company)).regimen_iva).toBe('general');
 });
 
+test('[DLV-02] an administrator changes the series of numbers, which go on after those that are there', async () => {
+  const { company, browser, page, of, text } = await open();
+  const usual = { serie_albaran: 'A', serie_factura: 'F', serie_rectificativa: 'R', serie_presupuesto: 'P' };
+  expect(fieldsOf(text)).toMatchObject(usual);
+  const lineas = [{ descripcion: 'Mesa', cantidad: 1, importe_unitario: 80 }];
+  const invoice = (ref: string) => ({
+    coleccion: 'facturas',
+    ref,
+    numero: ref,
+    fecha: '2026-03-01',
+    cliente: 'c',
+    lineas,
+  });
+  await company.load([
+    { coleccion: 'clientes', ref: 'c', id: 1, nombre_fiscal: 'Café Nilo' },
+    ...['F2026-0003', 'FAC-2026-0007'].map(invoice),
+  ]);
+  const sale = { cliente: { id: 1 }, pedido: { obra: 'Sala' }, detalles: [{ ...lineas[0] }] };
+  const numberOf = async () => {
+    const { body } = await company.post('/invoices', sale);
+    return (await company.get(`/invoices/${body.data}`)).body.data.numero;
+  };
+  expect(await numberOf()).toBe('F2026-0004');
+  const series = { ...usual, serie_factura: 'fac-', serie_rectificativa: '' };
+  expect((await browser.submit(PAGE, { ...of, ...DATA, ...series })).status).toBe(303);
+  expect(fieldsOf((await browser.get(page)).text)).toMatchObject({ ...usual, serie_factura: 'FAC-' });
+  expect((await settingsOf(company)).series).toMatchObject({ factura: 'FAC-', rectificativa: 'R' });
+  expect(await numberOf()).toBe('FAC-2026-0008');
+  for (const wrong of [{ serie_presupuesto: 'FAC-' }, { serie_presupuesto: 'P1' }, { serie_presupuesto: 'Ñ' }]) {
+    const { status, text } = await browser.submit(PAGE, { ...of, ...DATA, ...usual, ...series, ...wrong });
+    expect([status, text.match(/id="\w+-problem"/g)]).toEqual([400, ['id="serie_presupuesto-problem"']]);
+    expect(fieldsOf(text)).toMatchObject({ ...series, ...wrong });
+  }
+  expect((await settingsOf(company)).series).toMatchObject({ factura: 'FAC-', presupuesto: 'P' });
+});
+
 test.each([
   ['cif', { cif: 'B12345678' }],
   ['cif', { cif: '12345678A', pais: '' }],

@@ -22,6 +22,7 @@ const answered = {
   ...fiscal,
   iban: 'ES9121000418450200051332',
   color: '#0f766e',
+  series: { albaran: 'A', factura: 'F', rectificativa: 'R', presupuesto: 'P' },
   logo: null,
   verifactu: { activo: false, modo: null, pendientes: 0 },
   declaracion_responsable: null,
@@ -99,6 +100,22 @@ test('[DOC-03] the VAT scheme is the general one unless a file says otherwise', 
   for (const regimen_iva of schemes) answers.push(await schemeAfter({ regimen_iva }));
   expect(answers).toEqual(['caja', 'caja', 'general', 'caja', 'general']);
   expect(await server.company([], { cuenta: { regimen_iva: 'otro' } }).catch(String)).toContain('regimen_iva: ');
+});
+
+test('[DLV-02] series are what a file says, others stay, null is the usual letter', async () => {
+  const acme = await server.company();
+  const seriesAfter = async (series: object | null) => {
+    await acme.load([], { series });
+    return (await acme.get('/fiscal-settings')).body.data.series;
+  };
+  const usual = { albaran: 'A', factura: 'F', rectificativa: 'R', presupuesto: 'P' };
+  expect(await seriesAfter({ factura: 'FAC-', albaran: '3/' })).toEqual({ ...usual, factura: 'FAC-', albaran: '3/' });
+  expect(await seriesAfter({ factura: 'R', rectificativa: 'F' })).toEqual({
+    ...{ ...usual, albaran: '3/' },
+    ...{ factura: 'R', rectificativa: 'F' },
+  });
+  expect(await seriesAfter({ albaran: null })).toEqual({ ...usual, factura: 'R', rectificativa: 'F' });
+  expect(await seriesAfter(null)).toEqual(usual);
 });
 
 test('[DOC-03] an IBAN has its check digits, an e-mail its form', async () => {

@@ -117,7 +117,9 @@ export async function appendRegisters(
       where i.account_id = ${accountId} and i.id = any(${ids}::bigint[])`.execute(db),
   ]);
   const [before] = last;
-  const instant = before ? later(clock.now(), Temporal.Instant.from(before.made_at)) : clock.now();
+  // As the register has it, in whole seconds.
+  const now = clock.now().round({ smallestUnit: 'second', roundingMode: 'floor' });
+  const instant = before ? later(now, Temporal.Instant.from(before.made_at)) : now;
   let previous: Link | null = before
     ? { emisor: before.issuer, numero: before.number, fecha: before.day, huella: before.hash }
     : null;

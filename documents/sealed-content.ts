@@ -219,18 +219,25 @@ function stateRow(accountId: number, { table, id, action, reason, related }: Sea
       ${eventOf(sql`${reason ?? null}`, number)} as content`;
 }
 
-/** Of these documents, those that were issued here and say something else now. W-02 */
+/** Of these documents, those that were issued here and say something else now, or are registered and were annulled unregistered. W-02, DOC-02 */
 export async function issuedOtherwise(
   db: Db,
   accountId: number,
   table: SealedTable,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
+  const annulled =
+    table === 'invoices'
+      ? sql`exists (select from invoices i where i.account_id = ${accountId} and i.id = c.id
+          and (i.annulled_at is not null) <> (${lastAction(accountId, table, sql`c.id`, ['annul'])} is not null)
+          and exists (select from invoice_registers r where r.account_id = ${accountId} and r.invoice_id = c.id))`
+      : sql`false`;
   const { rows } = await sql<{ id: number }>`
     select c.id from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
     where exists (select from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = c.id
         and s.action = 'issue')
-      and ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))}`.execute(
+      and (${annulled}
+        or ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))})`.execute(
     db,
   );
   return new Set(rows.map(({ id }) => id));

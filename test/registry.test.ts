@@ -276,8 +276,9 @@ describe('[TEN-01] [ID-05] another company’s id behaves as one that does not e
     }
   });
 
-  test('[ID-03] a number, its digits and the sealed id are the same record, wherever an id may stand', async () => {
-    for (const operation of withIds) {
+  test.each(withIds.map((operation) => [operation.path, operation] as const))(
+    '[ID-03] a number, its digits and the sealed id are the same record, wherever an id may stand: %s',
+    async (_, operation) => {
       for (const form of ['digits', 'sealed'] as const) {
         const company = await companyFor(operation);
         let input = exampleOf(operation);
@@ -291,8 +292,8 @@ describe('[TEN-01] [ID-05] another company’s id behaves as one that does not e
         const answer = await company.alias(operation.alias, input);
         expect([answer.status, answer.body.errorMsg], `${operation.path} ${form}`).toEqual([200, '']);
       }
-    }
-  });
+    },
+  );
 });
 
 describe('[DATE-01] every date of every operation is a real one, AAAA-MM-DD:', () => {

@@ -60,12 +60,13 @@ export function toolsAbout(question: string, among: readonly Tool[]): Tool[] {
     .map(({ tool }) => tool);
 }
 
-/** The best match of a question's word among a tool's words; a prefix match counts less. */
+/** The best match of a question's word among a tool's words; a prefix match counts less, and no word more than the one that was asked for. */
 function scoreOf(asked: string, words: ReadonlyMap<string, number>): number {
+  const most = rarity.get(asked) ?? Number.POSITIVE_INFINITY;
   let best = 0;
   for (const [word, weight] of words) {
     const factor = word === asked ? 1 : sharePrefix(word, asked) ? PREFIX_FACTOR : 0;
-    best = Math.max(best, factor * weight * (rarity.get(word) ?? 0));
+    best = Math.max(best, factor * weight * Math.min(most, rarity.get(word) ?? 0));
   }
   return best;
 }

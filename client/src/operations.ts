@@ -4600,7 +4600,7 @@ export interface AlbaranClient {
      */
     history: Read<DocumentsHistoryInput, DocumentsHistoryOutput>;
     /**
-     * Registro de facturación. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
+     * Registros VeriFactu. Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de invoices.list.
      *
      * `GET /api/v1/invoices/{facturaId}/register`; permiso `svc.read`
      */

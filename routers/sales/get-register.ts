@@ -43,7 +43,7 @@ interface RegisterRow {
  * where one was corrected. None for an invoice that was issued while VeriFactu was off. `no_enviado`: the service sends none. DOC-02
  */
 export const getInvoiceRegister = operation({
-  title: 'Registro de facturación',
+  title: 'Registros VeriFactu',
   description: 'Los registros VeriFactu de una factura y su estado en la AEAT. facturaId: de consultar_facturas.',
   rest: ['GET /invoices/{facturaId}/register'],
   alias: 'obtenerRegistroFactura',

@@ -24,6 +24,9 @@ export const addVerifactuExport: AddCommand = (parent, { onDatabase, ...interrup
         await writeLines(lines, out, interruption);
         return out === undefined
           ? undefined
-          : { json: { registers: count(), file: out }, text: `${count()} registers in ${out}` };
+          : {
+              json: { registers: count(), file: out },
+              text: `${count()} ${count() === 1 ? 'register' : 'registers'} in ${out}`,
+            };
       }, 'current'),
     );

@@ -107,8 +107,9 @@ describe.each(ERAS)('a client of %s', (_revision, connect) => {
     }
   });
 
-  test('[IDEM-01] runs every write as the tool itself does: repeated there with its key, it is the same write', async () => {
-    for (const { tool, path } of operations.filter(({ write }) => write)) {
+  test.each(operations.filter(({ write }) => write).map(({ tool, path }) => [tool, path] as const))(
+    '[IDEM-01] runs %s as the tool itself does: repeated there with its key, it is the same write',
+    async (tool, path) => {
       const company = await newCompany();
       await using direct = await open(company, '/mcp/');
       await using host = await open(company);
@@ -118,8 +119,8 @@ describe.each(ERAS)('a client of %s', (_revision, connect) => {
       expect(await direct.call(tool, argumentos)).toEqual({ ...first, replayed: true });
       const again = await host.call('ejecutar_escritura', { operacion: tool, argumentos });
       expect(again).toEqual({ ...first, replayed: true });
-    }
-  });
+    },
+  );
 
   test('[MCP-04] answers the errors of every tool in its own words', async () => {
     await using direct = await open(reader, '/mcp/');

@@ -251,8 +251,8 @@ const TAKES: ReadonlySet<string> = new Set([
   ...['invoices.create', 'purchaseInvoices.create', 'dueDates.settle', 'recurrings.renew'],
 ]);
 
-/** Webhooks say where changes are sent: they are none. */
-const dayWrites = writes.filter(({ path }) => !path.startsWith('webhooks.'));
+/** Webhooks and links show the day to others: they are nothing of it. */
+const dayWrites = writes.filter(({ path }) => !path.startsWith('webhooks.') && !path.endsWith('Link'));
 
 /** Every one of these, those of documents, money and stock more often than the others. */
 const OFTEN: Readonly<Record<string, number>> = {

@@ -13,6 +13,7 @@ import { postgresQuotaStore, Quota } from '../../platform/quota.ts';
 import { SAMPLE } from '../account-file/sample.ts';
 import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
 import { databaseEnvironment } from '../helpers/pgbouncer.ts';
+import { registrable, switchOn, verifactu } from '../helpers/verifactu.ts';
 import { type Company, type Server, startServer } from '../helpers/world.ts';
 import { callMcp, newApplication } from '../oauth/application.ts';
 import { newPerson } from '../oauth/person.ts';
@@ -25,7 +26,7 @@ let server: Server;
 let folder: string;
 beforeAll(async () => {
   database = await ownDatabase();
-  server = await startServer({ database: { url: database.url } });
+  server = await startServer({ database: { url: database.url }, verifactu });
   folder = await mkdtemp(join(tmpdir(), 'albaran-delete-'));
 });
 afterAll(async () => {
@@ -50,7 +51,7 @@ async function wholeCompany(): Promise<Company> {
       { coleccion: 'webhooks' },
       { coleccion: 'enlaces' },
     ],
-    { cuenta: { logo } },
+    { cuenta: { ...registrable, logo } },
   );
   const note = {
     cliente: { nombre_fiscal: MARK },
@@ -61,6 +62,13 @@ async function wholeCompany(): Promise<Company> {
     'x-idempotency-key': MARK.replaceAll(/\W/g, ''),
   });
   expect(made.status).toBe(200);
+  await switchOn(server.service, company.id);
+  expect((await company.post('/invoices', note)).status).toBe(200);
+  await database.admin.query(
+    `insert into register_answers (account_id, register_id, state)
+     select account_id, id, 'accepted' from invoice_registers where account_id = $1`,
+    [company.id],
+  );
   const read = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'consultar_clientes', arguments: {} } };
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const asked = { method: 'POST', headers: { ...company.headers, ...json }, body: JSON.stringify(read) };

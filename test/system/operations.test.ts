@@ -158,6 +158,8 @@ test('[TEN-02] one that owns its database alone is refused with what an administ
 /** Two companies on a login: isolated from each other, without access to the service's secrets, and unable to change the audit. */
 async function keepsApart(url: string): Promise<void> {
   const env = { DATABASE_URL: url };
+  // Slow migrations are told.
+  expect(await run(['migrate'], env)).toMatchObject({ code: 0 });
   for (const slug of ['uno', 'dos']) {
     const created = await run(['account', 'create', '--name', slug, '--slug', slug], env);
     expect(created).toMatchObject({ code: 0, stderr: '' });

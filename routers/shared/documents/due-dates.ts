@@ -40,7 +40,8 @@ interface Invoice {
 
 /**
  * The due dates of the invoice whose lines were written just before: those sent, or one of its day for what is to be paid, the total with
- * VAT without `withholding` (percent of its base). 400 where they don't add up to it, or lines of other documents, older than the limits, are beyond them: `source` is the parameter at fault. W-08
+ * VAT without `withholding` (percent of its base). 400 where they don't add up to it, or lines of other documents, older than the
+ * limits, are beyond them: `source` is the parameter at fault. W-08
  */
 export async function dueOf(
   db: Db,

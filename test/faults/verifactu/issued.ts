@@ -116,7 +116,8 @@ export async function issuedRegisters(
       const detalles = Array.from({ length: random.int(1, 5) }, (_, line) => ({
         cantidad: random.int(1, 900) / 100,
         descripcion: `Trabajo ${line + 1}`,
-        importe_unitario: random.int(1, 9000) / 100,
+        // Five lines of these are within what a simplified invoice may amount to.
+        importe_unitario: random.int(1, 5500) / 100,
         iva: random.pick(RATES),
       }));
       const cliente = { id: random.int(1, CLIENTS.length) };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
+import { exportAccountFile } from '../../../account-file/export.ts';
 import { exportOf } from '../../../documents/registers.ts';
 import { recordsOf, verify } from '../../../documents/verifactu/verify.ts';
 import { brokenRules } from '../../helpers/agency-rules.ts';
@@ -168,6 +169,25 @@ describe('[DOC-02] where VeriFactu is on', () => {
     await switchOn(server.service, acme.id);
     await acme.post(`/invoices/${before}/annul`, { motivo: 'Duplicada' });
     expect(await registersOf(acme, before)).toEqual([]);
+  });
+
+  test('a file does not annul an invoice that is registered', async () => {
+    const acme = await newCompany();
+    const id = await invoice(acme);
+    const lines = (await Array.fromAsync(exportAccountFile(server.service.database, acme.id))).map((line) =>
+      JSON.parse(line),
+    );
+    const issued = lines.find(({ coleccion }) => coleccion === 'facturas');
+    const annulled = { ...issued, anulado_el: '2026-11-23 10:00:00', motivo_anulacion: 'Duplicada' };
+    await expect(acme.load([annulled], registrable)).rejects.toThrow('un documento emitido no se cambia');
+    await acme.load([issued], registrable);
+    expect(await registersOf(acme, id)).toHaveLength(1);
+    const off = await newCompany(null);
+    await invoice(off);
+    const free = (await Array.fromAsync(exportAccountFile(server.service.database, off.id)))
+      .map((line) => JSON.parse(line))
+      .find(({ coleccion }) => coleccion === 'facturas');
+    await off.load([{ ...free, anulado_el: '2026-11-23 10:00:00', motivo_anulacion: 'Duplicada' }], registrable);
   });
 
   test('each mode has a chain of its own, of an installation that no other company has', async () => {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { keepPicture, readLogo } from '../documents/company-logo.ts';
 import { isColor } from '../documents/pdf/color.ts';
 import { PICTURE_TYPES } from '../documents/pdf/logo.ts';
+import { isSeries, raiseCounter, SERIES_COLUMNS, type SeriesChange } from '../documents/series.ts';
+import { VAT_SCHEMES } from '../entities/accounts.ts';
 import type { Db } from '../platform/database.ts';
 import { isEmail, isIban, withoutSpaces } from '../platform/text.ts';
 import { blankableText, optional, refText, requiredText, trimmed, wholeNumber } from './fields.ts';
@@ -26,6 +28,7 @@ const FISCAL_COLUMNS = {
   email: 'email',
   iban: 'iban',
   color: 'color',
+  regimen_iva: 'vat_scheme',
 } as const;
 
 const fiscal = z.object({
@@ -46,7 +49,24 @@ const fiscal = z.object({
     .toLowerCase()
     .refine((text) => text === '' || isColor(text), 'se esperaba un color #rrggbb')
     .nullish(),
+  regimen_iva: z
+    .enum(['general', ...VAT_SCHEMES])
+    .nullish()
+    .transform((scheme) => (scheme === 'general' ? null : scheme)),
 }) satisfies z.ZodType<Partial<Record<keyof typeof FISCAL_COLUMNS, string | null>>>;
+
+const oneSeries = trimmed()
+  .refine(
+    (text) => text === '' || isSeries(text),
+    'se esperaban de 1 a 10 mayúsculas, cifras, / o -, sin cifra al final',
+  )
+  .nullish();
+const series = z.strictObject({
+  albaran: oneSeries,
+  factura: oneSeries,
+  rectificativa: oneSeries,
+  presupuesto: oneSeries,
+});
 
 const logo = z
   .strictObject({ tipo_mime: z.enum(PICTURE_TYPES), contenido: z.string() })
@@ -91,6 +111,7 @@ export const accountSchema = z.strictObject({
   emision_automatica: optional(z.boolean()),
   ...fiscal.shape,
   logo: logo.nullish(),
+  series: series.nullish(),
 });
 /** What records that come without the company still say of their file. */
 export const formatSchema = z.object({ formato: accountSchema.shape.formato });
@@ -113,10 +134,15 @@ interface AccountRow {
   email: string | null;
   iban: string | null;
   color: string | null;
+  vat_scheme: string | null;
   logo: string | null;
+  delivery_note_series: string | null;
+  invoice_series: string | null;
+  rectification_series: string | null;
+  estimate_series: string | null;
 }
 
-const STATED = [...Object.values(FISCAL_COLUMNS), 'logo'];
+const STATED = [...Object.values(FISCAL_COLUMNS), ...SERIES_COLUMNS, 'logo'];
 /** `$9` is an object of the columns that a file states. */
 const stated = STATED.map(
   (column) => `case when $9::jsonb ? '${column}' then $9::jsonb ->> '${column}' else ${column} end`,
@@ -142,6 +168,7 @@ export async function writeAccount(
   db: Db,
   accountId: number,
   record: AccountRecord,
+  { columns, changed: renumbered }: SeriesChange,
   today: Temporal.PlainDate,
 ): Promise<boolean> {
   const picture = record.logo && {
@@ -157,7 +184,7 @@ export async function writeAccount(
     record.stock_multiformato,
     record.emision_automatica,
     today.toString(),
-    JSON.stringify({ ...fiscalColumns(record), logo: named }),
+    JSON.stringify({ ...fiscalColumns(record), ...columns, logo: named }),
   ];
   const since = `case when $7::boolean then coalesce(automatic_issuing_since, $8::date)
     when $7 is null then automatic_issuing_since end`;
@@ -167,6 +194,7 @@ export async function writeAccount(
      where id = $1 and (${COLUMNS}) is distinct from ($2, $3, $4, $5, $6::boolean, ${since}, ${stated.join(', ')}) returning id`,
     [accountId, ...values],
   );
+  for (const document of renumbered) await raiseCounter(db, accountId, document);
   return changed.length > 0;
 }
 
@@ -184,4 +212,10 @@ export const accountRecord = (row: AccountRow, picture: { mime: string; bytes: B
   emision_automatica: row.automatic_issuing_since !== null,
   ...Object.fromEntries(Object.entries(FISCAL_COLUMNS).map(([name, column]) => [name, row[column]])),
   logo: picture ? { tipo_mime: picture.mime, contenido: picture.bytes.toString('base64') } : null,
+  series: {
+    albaran: row.delivery_note_series,
+    factura: row.invoice_series,
+    rectificativa: row.rectification_series,
+    presupuesto: row.estimate_series,
+  },
 });

@@ -1,5 +1,5 @@
 // Updates derived data after an import: opening stock movements, document counters and the stored figures.
-import { NUMBER_LETTERS } from '../entities/sales.ts';
+import { raiseCounter } from '../documents/series.ts';
 import { projectTotals, recordCounts, timeEntryDays } from '../figures/figures.ts';
 import { recompute } from '../figures/rollups.ts';
 import type { Db } from '../platform/database.ts';
@@ -40,25 +40,15 @@ const OPENINGS = `
     select from stock_movements o where o.account_id = $1 and o.opening and o.product_id = n.id)
   returning id`;
 
-const RAISED = `
-  on conflict (account_id, document, year) do update
-    set last_number = excluded.last_number, version = document_counters.version + 1, updated_at = excluded.updated_at
-    where document_counters.last_number < excluded.last_number`;
-
-/** Raises a document counter to the highest number in the service's format, such as A2026-0001. DLV-02 */
-const counters = ({ table }: Collection) => `
-  insert into document_counters (account_id, document, year, last_number)
-  select $1, $2, extract(year from date)::int, max(substring(number from 7)::int) from ${table}
-  where account_id = $1 and number ~ ('^' || $3 || '\\d{4}-\\d{4,9}$')
-    and substring(number from 2 for 4)::int = extract(year from date)
-  group by extract(year from date) ${RAISED}`;
-
-/** The same of projects, such as 26-001. */
+/** Raises the counter of projects to the highest number in the service's format, such as 26-001. DLV-02 */
 const PROJECT_COUNTERS = `
   insert into document_counters (account_id, document, year, last_number)
   select $1, 'project', 2000 + left(number, 2)::int, max(substring(number from 4)::int) from projects
   where account_id = $1 and number ~ '^\\d{2}-\\d{3,9}$'
-  group by left(number, 2) ${RAISED}`;
+  group by left(number, 2)
+  on conflict (account_id, document, year) do update
+    set last_number = excluded.last_number, version = document_counters.version + 1, updated_at = excluded.updated_at
+    where document_counters.last_number < excluded.last_number`;
 
 /** Collections of numbered documents: with the names of their counters. */
 const NUMBERED = [
@@ -90,7 +80,7 @@ export async function settle(
 ): Promise<void> {
   if (touched.has(products) || touched.has(stockMovements)) await rows(db, OPENINGS, [accountId]);
   for (const [collection, document] of NUMBERED) {
-    if (touched.has(collection)) await rows(db, counters(collection), [accountId, document, NUMBER_LETTERS[document]]);
+    if (touched.has(collection)) await raiseCounter(db, accountId, document);
   }
   if (touched.has(projects)) await rows(db, PROJECT_COUNTERS, [accountId]);
   if (touched.has(products) || touched.has(projects)) await recompute(db, accountId, recordCounts);

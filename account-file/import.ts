@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { isSealedTable, issuedOtherwise, sealImported } from '../documents/sealed-content.ts';
+import { seriesChange } from '../documents/series.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { fieldName } from '../platform/errors.ts';
 import { Changes, ownersOf, writeJournal } from '../platform/journal.ts';
@@ -314,7 +315,17 @@ class Import {
     const record = this.#valid(accountSchema, raw, position);
     if (!record) return;
     this.#times = new LocalTimes(record.zona_horaria);
-    if (await writeAccount(this.#db, this.#accountId, record, this.#today)) {
+    const usual = { albaran: null, factura: null, rectificativa: null, presupuesto: null };
+    const series = await seriesChange(
+      this.#db,
+      this.#accountId,
+      record.series === null ? usual : (record.series ?? {}),
+    );
+    for (const { name, other } of series.repeated) {
+      this.#problems.add(position, `series.${name}`, `es también la de ${other}`);
+    }
+    if (series.repeated.length > 0) return;
+    if (await writeAccount(this.#db, this.#accountId, record, series, this.#today)) {
       this.#result.changed++;
       this.#changes.add('modify', 'account', this.#accountId);
     }

@@ -1,5 +1,6 @@
 // What a sale document says, as it was sealed when it was issued: what its PDF, its register and its e-invoices are made from. DOC-01
 // Names are those of the wire. Amounts are exact decimals as text, base amounts without VAT; dates are `YYYY-MM-DD`.
+import type { VAT_SCHEMES } from '../entities/accounts.ts';
 import type { EXEMPTIONS } from '../entities/sales.ts';
 
 /** Who a document is from, or to, as it was when the document was issued; what is not known is ''. W-06 */
@@ -17,10 +18,12 @@ export interface ContentParty {
 export interface ContentIssuer extends ContentParty {
   /** The account that is paid into; '' where the company has said none. */
   iban: string;
-  /** The SHA-256 of the logo's bytes; left out without one, as is the next. */
+  /** The SHA-256 of the logo's bytes; left out without one, as are the next. */
   logo?: string;
   /** `#rrggbb` */
   color?: string;
+  /** Left out: the general one. A rectifying invoice has that of its original. */
+  regimen_iva?: (typeof VAT_SCHEMES)[number];
 }
 
 export interface ContentLine {

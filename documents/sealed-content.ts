@@ -43,10 +43,19 @@ const party = (value: (column: string) => RawBuilder<unknown>, more: Parameters<
     ...more,
   });
 
-const issuer = party(
-  (column) => (column === 'legal_name' ? sql`coalesce(nullif(a.legal_name, ''), a.name)` : sql.ref(`a.${column}`)),
-  { iban: jsonTextOf(sql`coalesce(a.iban, '')`), logo: { ifAny: sql`a.logo` }, color: { ifAny: sql`a.color` } },
-);
+const issuerOf = (vatScheme: RawBuilder<unknown>) =>
+  party(
+    (column) => (column === 'legal_name' ? sql`coalesce(nullif(a.legal_name, ''), a.name)` : sql.ref(`a.${column}`)),
+    {
+      iban: jsonTextOf(sql`coalesce(a.iban, '')`),
+      logo: { ifAny: sql`a.logo` },
+      color: { ifAny: sql`a.color` },
+      regimen_iva: { ifAny: vatScheme },
+    },
+  );
+const issuer = issuerOf(sql`a.vat_scheme`);
+/** Of an invoice that was sealed before, or that rectifies one that was: the scheme of then. */
+const invoiceIssuer = issuerOf(sql`case when s.issuer is null then a.vat_scheme else s.issuer ->> 'regimen_iva' end`);
 
 /** What the company says of itself now. */
 export async function issuerNow(db: Db, accountId: number): Promise<ContentIssuer> {
@@ -94,7 +103,7 @@ export function contentOf(table: SealedTable, accountId: number, documents: RawB
     concepto: jsonTextOf(sql`d.concept`),
     observaciones: jsonTextOf(sql`d.remarks`),
     promo_code: jsonTextOf(sql`d.promo_code`),
-    emisor: issuer,
+    emisor: isInvoice ? invoiceIssuer : issuer,
     cliente: client,
     lineas: jsonListOf(line, sql`from ${sql.table(lines)} l where ${which}`, sql`l.position, l.id`),
     desglose: jsonListOf(rate, sql`from ${vatRates(lines, which)} r`, BY_RATE),
@@ -121,7 +130,13 @@ export function contentOf(table: SealedTable, accountId: number, documents: RawB
     from ${sql.table(table)} d
     join accounts a on a.id = ${accountId}
     cross join lateral ${vatByRate(lines, which)} t
-    ${isInvoice ? sql`left join invoices o on o.account_id = ${accountId} and o.id = d.rectified_invoice_id` : sql``}
+    ${
+      isInvoice
+        ? sql`left join invoices o on o.account_id = ${accountId} and o.id = d.rectified_invoice_id
+          cross join lateral (
+            select ${lastSaying(accountId, table, sql`coalesce(o.id, d.id)`, 'content')}::jsonb -> 'emisor' as issuer) s`
+        : sql``
+    }
     where d.account_id = ${accountId} and ${documents}`;
 }
 
@@ -295,15 +310,17 @@ export async function sealAnonymised(
     const ids = changed.flatMap((record) => (record.table === table ? record.id : []));
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       const some = ids.slice(from, from + AT_ONCE);
-      await sql`update seals s set content = null, version = version + 1
-        where s.account_id = ${chain.accountId} and s.content is not null and (
-          (s.record_table = ${table} and s.record_id = any(${some}::bigint[]))
-          or (s.related_table = ${table} and s.related_id = any(${some}::bigint[])))`.execute(db);
       await sealDocuments(
         db,
         chain,
         some.map((id) => ({ table, id, action: 'anonymise' as const })),
       );
+      await sql`update seals s set content = null, version = version + 1
+        where s.account_id = ${chain.accountId} and s.content is not null and (
+          (s.record_table = ${table} and s.record_id = any(${some}::bigint[]) and s.n < (
+            select max(l.n) from seals l
+            where l.account_id = ${chain.accountId} and l.record_table = ${table} and l.record_id = s.record_id))
+          or (s.related_table = ${table} and s.related_id = any(${some}::bigint[])))`.execute(db);
     }
   }
 }

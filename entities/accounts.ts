@@ -3,6 +3,11 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, date, indexOn, instant, isolated, isolatedAccount, stamped } from './columns.ts';
 import { REGISTER_MODES } from './registers.ts';
 
+/** Schemes of VAT beside the general one: cash accounting. DOC-01 */
+export const VAT_SCHEMES = ['caja'] as const;
+
+const series = (column: string) => p.text().nullable().check(`${column} ~ '^[A-Z0-9/-]{0,9}[A-Z/-]$'`);
+
 /** The `named` policy also shows the row whose slug is set in `app.account_slug`, so that commands find a company by slug. */
 export const Account = defineEntity({
   name: 'Account',
@@ -41,6 +46,13 @@ export const Account = defineEntity({
     logo: p.text().nullable(),
     /** `#rrggbb`. */
     color: p.text().nullable(),
+    /** Null: the general one. */
+    vatScheme: p.enum(VAT_SCHEMES).columnType('text').nullable(),
+    /** What numbers begin with before the year; null: the letter of `NUMBER_LETTERS`. DLV-02 */
+    deliveryNoteSeries: series('delivery_note_series'),
+    invoiceSeries: series('invoice_series'),
+    rectificationSeries: series('rectification_series'),
+    estimateSeries: series('estimate_series'),
     /** Where its invoices are registered; null: VeriFactu is off. DOC-02 */
     verifactuMode: p.enum(REGISTER_MODES).nullable(),
     ...stamped(),

@@ -19,7 +19,7 @@ const numberedByYear = (table: string) => ({
   expression: `create unique index ${table}_number on ${table} (account_id, extract(year from date), number) where number is not null`,
 });
 
-/** The letters that numbers of documents begin with, by series: `A2026-0001`. DLV-02 */
+/** The letters that numbers of documents begin with where the company has no other series: `A2026-0001`. DLV-02 */
 export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', rectification: 'R', estimate: 'P' } as const;
 
 /** What a document keeps of its client, as it was when the document was issued. W-06 */

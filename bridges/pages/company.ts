@@ -7,6 +7,17 @@ import { exampleInvoice } from '../../documents/example.ts';
 import { DEFAULT_COLOR, isColor } from '../../documents/pdf/color.ts';
 import { drawPdf } from '../../documents/pdf/draw.ts';
 import { issuerNow } from '../../documents/sealed-content.ts';
+import {
+  isSeries,
+  type Numbered,
+  raiseCounter,
+  SERIES_COLUMNS,
+  SERIES_NAMES,
+  type SeriesChange,
+  type SeriesName,
+  seriesChange,
+  seriesIn,
+} from '../../documents/series.ts';
 import { isNif, plainTaxId } from '../../documents/verifactu/tax-ids.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
@@ -43,7 +54,8 @@ const isName = (name: string): name is Name => name in COLUMNS;
 const NAMES = Object.keys(COLUMNS).filter(isName);
 
 /** What is wrong, by the field. */
-type Complaints = Partial<Record<Name | 'logo' | 'color', string>>;
+type Field = Name | 'logo' | 'color' | `serie_${SeriesName}`;
+type Complaints = Partial<Record<Field, string>>;
 
 /** Adds the page, its forms and the example. */
 export function addCompany(app: FastifyInstance, service: Service): void {
@@ -61,8 +73,13 @@ export function addCompany(app: FastifyInstance, service: Service): void {
         return [COLUMNS[name], (name === 'iban' ? withoutSpaces(text) : text) || null] as const;
       });
       return save(visit, 'data', async (db, accountId) => {
-        const { verifactu_mode: mode } = await readCompany(db, accountId);
-        return { complaints: complaintsOf(visit, typed, mode !== null), values: Object.fromEntries(values) };
+        const company = await readCompany(db, accountId);
+        const series = await seriesTyped(visit, db, accountId, seriesIn(company));
+        return {
+          complaints: { ...complaintsOf(visit, typed, company.verifactu_mode !== null), ...series.complaints },
+          values: { ...Object.fromEntries(values), vat_scheme: schemeIn(visit), ...series.columns },
+          renumbered: series.changed,
+        };
       });
     }),
   });
@@ -83,6 +100,34 @@ export function addCompany(app: FastifyInstance, service: Service): void {
   addPage(app, service, EXAMPLE, { get: signedIn(sendExample) });
 }
 
+const schemeIn = (visit: SignedInVisit) => (visit.field('regimen_iva') === 'caja' ? 'caja' : null);
+
+/** What changes of the series, and what is wrong with what was typed. */
+async function seriesTyped(
+  visit: SignedInVisit,
+  db: Db,
+  accountId: number,
+  now: Readonly<Record<SeriesName, string>>,
+): Promise<Pick<SeriesChange, 'columns' | 'changed'> & { complaints: Complaints }> {
+  const { say } = visit;
+  const complaints: Complaints = {};
+  const said: Partial<Record<SeriesName, string>> = {};
+  for (const name of SERIES_NAMES) {
+    const typed = visit.field(`serie_${name}`).trim().toUpperCase();
+    if (typed !== '' && !isSeries(typed)) {
+      complaints[`serie_${name}`] = say(
+        'De 1 a 10 letras de la A a la Z, cifras, / o -, sin cifra al final.',
+        '1 to 10 letters from A to Z, digits, / or -, and no digit at the end.',
+      );
+    } else if (typed !== now[name]) said[name] = typed;
+  }
+  const { columns, changed, repeated } = await seriesChange(db, accountId, said);
+  for (const { name } of repeated) {
+    complaints[`serie_${name}`] = say('Es también la de otros documentos.', 'Other documents have this one, too.');
+  }
+  return { columns, changed, complaints };
+}
+
 const address = ({ slug }: Membership) => `${COMPANY}?${new URLSearchParams({ company: slug })}`;
 
 /**
@@ -92,14 +137,17 @@ const address = ({ slug }: Membership) => `${COMPANY}?${new URLSearchParams({ co
 async function save(
   visit: SignedInVisit,
   form: 'data' | 'look',
-  read: (db: Db, accountId: number) => Promise<{ complaints: Complaints; values: Record<string, string | null> }>,
+  read: (
+    db: Db,
+    accountId: number,
+  ) => Promise<{ complaints: Complaints; values: Record<string, string | null>; renumbered?: readonly Numbered[] }>,
 ): Promise<FastifyReply> {
   const { author, service } = visit;
   const company = visit.company(visit.field('company'));
   const { accountId } = company;
   const wrong = await service.database.transaction(accountId, { write: true }, async (db) => {
     await requireAdmin(db, visit, accountId);
-    const { complaints, values } = await read(db, accountId);
+    const { complaints, values, renumbered = [] } = await read(db, accountId);
     if (Object.keys(complaints).length > 0) return complaints;
     const other = Object.entries(values).map(
       ([column, value]) => sql<boolean>`${sql.ref(column)} is distinct from ${value}`,
@@ -111,6 +159,7 @@ async function save(
       .where((eb) => eb.or(other))
       .returning('id')
       .execute();
+    for (const document of renumbered) await raiseCounter(db, accountId, document);
     const origin = { ...author, operation: 'account set', now: service.clock.now() };
     const changes = changed.map(({ id }) => changeOf('modify', 'account', id));
     if (changes.length > 0) await writeJournal(db, accountId, origin, changes);
@@ -195,7 +244,16 @@ async function sendExample(visit: SignedInVisit): Promise<FastifyReply> {
 const readCompany = (db: Db, accountId: number) =>
   db
     .selectFrom('accounts')
-    .select(['name', 'time_zone', 'logo', 'color', 'verifactu_mode', ...Object.values(COLUMNS)])
+    .select([
+      'name',
+      'time_zone',
+      'logo',
+      'color',
+      'vat_scheme',
+      'verifactu_mode',
+      ...SERIES_COLUMNS,
+      ...Object.values(COLUMNS),
+    ])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
 type Company = Awaited<ReturnType<typeof readCompany>>;
@@ -245,12 +303,15 @@ interface Shown {
   complaints: Complaints | undefined;
 }
 
+interface Input {
+  label: string;
+  length?: number;
+  autocomplete?: string;
+  hint?: string | undefined;
+}
+
 /** The attributes of a field that has a complaint or a hint, and the text. */
-function about(
-  name: Name | 'logo' | 'color',
-  complaints: Complaints | undefined,
-  hint?: string,
-): { marks: Html; text: Html } {
+function about(name: Field, complaints: Complaints | undefined, hint?: string): { marks: Html; text: Html } {
   const complaint = complaints?.[name];
   const first = Object.keys(complaints ?? {})[0] === name;
   if (complaint) {
@@ -267,13 +328,19 @@ function about(
 function dataSection({ visit, company, account, isAdmin, complaints }: Shown): Html {
   const { say } = visit;
   const isTyped = complaints !== undefined && visit.request.routeOptions.url === COMPANY;
-  const field = (name: Name, label: string, autocomplete: string, hint?: string) => {
+  const input = (name: Field, stored: string, { label, length = LONGEST, autocomplete = 'off', hint }: Input) => {
     const { marks, text } = about(name, complaints, hint);
-    const value = isTyped ? visit.field(name) : (account[COLUMNS[name]] ?? '');
     return html`<div><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" maxlength="${LONGEST}" autocomplete="${autocomplete}" value="${value}"${isAdmin ? '' : html` readonly`}${marks}>
+<input id="${name}" name="${name}" maxlength="${length}" autocomplete="${autocomplete}" value="${isTyped ? visit.field(name) : stored}"${isAdmin ? '' : html` readonly`}${marks}>
 ${text}</div>`;
   };
+  const field = (name: Name, label: string, autocomplete: string, hint?: string) =>
+    input(name, account[COLUMNS[name]] ?? '', { label, autocomplete, hint });
+  const series = (name: SeriesName, label: string) =>
+    input(`serie_${name}`, seriesIn(account)[name], { label, length: 10 });
+  const chosen = isTyped ? schemeIn(visit) : account.vat_scheme;
+  const scheme = (value: typeof chosen, label: string) =>
+    html`<label class="radio"><input type="radio" name="regimen_iva" value="${value ?? 'general'}"${value === chosen ? html` checked` : ''}${isAdmin ? '' : html` disabled`}> <span>${label}</span></label>`;
   return html`<section class="card" aria-labelledby="data">
 <h2 id="data">${say('Quién emite', 'Who issues them')}</h2>
 <form method="post" action="${COMPANY}" aria-labelledby="data">
@@ -291,6 +358,19 @@ ${field('pais', say('País', 'Country'), 'country-name', say('En blanco, España
 ${field('email', say('Correo electrónico', 'E-mail'), 'email')}
 ${field('iban', say('IBAN', 'IBAN'), 'off', say('La cuenta a la que pagan sus clientes.', 'The account that clients pay into.'))}
 </div>
+<fieldset><legend>${say('Régimen de IVA', 'VAT scheme')}</legend>
+${scheme(null, say('General', 'General'))}
+${scheme('caja', say('Criterio de caja: el IVA se declara al cobrar, y las facturas lo dicen', 'Cash accounting (criterio de caja): VAT is due when paid, and invoices say so'))}
+</fieldset>
+<fieldset><legend>${say('Series de los números', 'Series of numbers')}</legend>
+<p class="hint">${say('Lo que va delante del año: con F, F2026-0001. Al cambiarla se sigue contando.', 'What goes before the year: with F, F2026-0001. After a change, counting goes on.')}</p>
+<div class="fields">
+${series('albaran', say('Albaranes', 'Delivery notes'))}
+${series('factura', say('Facturas', 'Invoices'))}
+${series('rectificativa', say('Facturas rectificativas', 'Rectifying invoices'))}
+${series('presupuesto', say('Presupuestos', 'Estimates'))}
+</div>
+</fieldset>
 ${isAdmin ? html`<button>${say('Guardar los datos', 'Save data')}</button>` : ''}
 </form>
 </section>`;

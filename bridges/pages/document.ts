@@ -12,6 +12,7 @@ import {
   daysOf,
   detailsOf,
   nameOf,
+  schemeOf,
   sumsOf,
   titleOf,
   vatOf,
@@ -96,6 +97,7 @@ async function pageOf({ content, register, annulledOn, rectifiedBy }: LinkedDocu
   const sums = sumsOf(content);
   const [label, amount] = sums.at(-1) ?? ['', ''];
   const lines = await linesOf(content);
+  const scheme = schemeOf(content);
   return {
     title: nameOf(content),
     brand: emisor.nombre_fiscal,
@@ -122,6 +124,7 @@ ${ratesOf(content)}
 ${[...new Set(desglose.flatMap(({ exencion }) => exencion ?? []))]
   .sort()
   .map((exemption) => html`<p class="quiet"><strong>${WITHOUT_VAT[exemption]}:</strong> ${REASONS[exemption]}</p>`)}
+${scheme && html`<p class="quiet"><strong>${scheme}.</strong></p>`}
 </section>
 ${paymentOf(content)}
 ${register && codeOf(register.qr)}

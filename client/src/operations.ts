@@ -3963,6 +3963,13 @@ export interface FiscalSettingsGetOutput {
   email: string;
   iban: string;
   color: string;
+  regimen_iva: 'general' | 'caja';
+  series: {
+    albaran: string;
+    factura: string;
+    rectificativa: string;
+    presupuesto: string;
+  };
   logo: string | null;
   verifactu: {
     activo: boolean;

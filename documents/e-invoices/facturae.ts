@@ -3,6 +3,7 @@ import { type Decimal, decimal, literal, negated, percentOf, rounded, sum, times
 import type { ContentLine, DocumentContent, InvoiceType } from '../content.ts';
 import { isInUnion, threeLetters } from '../countries.ts';
 import { REASONS } from '../exemptions.ts';
+import { schemeOf } from '../pdf/words.ts';
 import { element, type Xml, xmlDocument } from '../xml.ts';
 import {
   cut,
@@ -140,7 +141,9 @@ function invoiceOf(content: DocumentContent, number: string, toPay: Decimal): (X
   const [base, total, withheld] = [decimal(content.base), decimal(content.total), withheldOf(content)];
   const isSimplified = tipo_factura === 'F2' || tipo_factura === 'R5';
   const reasons = [...new Set(lineas.flatMap(({ exencion }) => (exencion ? REASONS[exencion] : [])))];
-  const literals = reasons.map((reason) => element('LegalReference', cut(reason, LONGEST.literal)));
+  const literals = [...reasons, schemeOf(content)]
+    .filter(Boolean)
+    .map((reason) => element('LegalReference', cut(reason, LONGEST.literal)));
   const remarks = cut(plainText(content.observaciones), LONGEST.text);
   return [
     element('InvoiceHeader', [

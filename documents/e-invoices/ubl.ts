@@ -6,6 +6,7 @@ import { type Decimal, decimal, literal, negated, rounded, sum, times } from '..
 import type { ContentLine, ContentRate, DocumentContent, Exemption } from '../content.ts';
 import { isInUnion } from '../countries.ts';
 import { REASONS } from '../exemptions.ts';
+import { schemeOf } from '../pdf/words.ts';
 import { element, type Xml, xmlDocument } from '../xml.ts';
 import {
   type EInvoice,
@@ -245,6 +246,7 @@ function notesOf(content: DocumentContent): string[] {
     oneLine(rectified),
     surcharges.join(' '),
     withholding(content),
+    schemeOf(content),
   ].flatMap((note) => (/#[^#]{3}#/u.test(note) ? note.replaceAll('#', '＃') : note || []));
 }
 

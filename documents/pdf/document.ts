@@ -9,7 +9,7 @@ import { pictureType } from './logo.ts';
 import { GREY, heightOf, INK, LEFT, type Line, leading, Paper, RIGHT, SHEET, WIDTH } from './paper.ts';
 import { drawQr } from './qr.ts';
 import { paragraphsOf } from './remarks.ts';
-import { daysOf, detailsOf, nameOf, sumsOf, titleOf, vatOf, WITHOUT_VAT, whatItRectifies } from './words.ts';
+import { daysOf, detailsOf, nameOf, schemeOf, sumsOf, titleOf, vatOf, WITHOUT_VAT, whatItRectifies } from './words.ts';
 
 export interface PdfOptions {
   /** PNG or JPEG; one that can't be read is left out. */
@@ -417,7 +417,7 @@ class Sheets {
     paper.onNewPage = onNewPage;
   }
 
-  /** Why some lines have no VAT. */
+  /** Why some lines have no VAT, and the scheme of the others. */
   #reasons(): void {
     const paper = this.#paper;
     const used = new Set(this.#content.desglose.flatMap(({ exencion }) => exencion ?? []));
@@ -429,7 +429,9 @@ class Sheets {
       paper.flow(paper.brokenRuns(runs, WIDTH, { size: SMALL }), LEFT);
       paper.y += 2;
     }
-    if (used.size > 0) paper.y += 10;
+    const scheme = schemeOf(this.#content);
+    paper.flow(paper.broken(scheme && `${scheme}.`, WIDTH, { size: SMALL, face: 'bold' }), LEFT);
+    if (used.size > 0 || scheme) paper.y += 10;
   }
 
   /** When and where to pay. */

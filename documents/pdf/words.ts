@@ -40,6 +40,12 @@ export function detailsOf({ cif, direccion, cp, poblacion, provincia, pais, emai
 export const whatItRectifies = ({ numero, fecha }: NonNullable<DocumentContent['rectifica']>) =>
   `Rectifica por diferencias la factura ${numero ?? 'sin número'} de ${day(fecha)}.`;
 
+/** What an invoice with VAT says of a company that pays it over when it is paid; '' otherwise. RD 1619/2012, article 6.1, p) */
+export const schemeOf = ({ tipo, emisor, desglose }: DocumentContent) =>
+  tipo === 'factura' && emisor.regimen_iva === 'caja' && desglose.some(({ exencion }) => exencion === null)
+    ? 'Régimen especial del criterio de caja'
+    : '';
+
 /** A reservation's days; '' without one. */
 export const daysOf = ({ fecha_inicio, fecha_fin }: ContentLine) =>
   fecha_inicio && fecha_fin && fecha_fin !== fecha_inicio

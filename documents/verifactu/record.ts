@@ -316,7 +316,7 @@ function recipientOf({ cliente, desglose }: DocumentContent, type: InvoiceType, 
 
 /** The breakdown by rate, the sum of its tax, and what the limit of simplified invoices counts. In cents. */
 function breakdownOf(content: DocumentContent, tell: Tell): { rows: Child[]; tax: bigint; simplified: bigint } {
-  const { desglose, tipo_factura: type, fecha } = content;
+  const { desglose, emisor, tipo_factura: type, fecha } = content;
   let [tax, simplified] = [0n, 0n];
   if (desglose.length === 0) tell('desglose', 'La factura no tiene líneas');
   if (desglose.length > MAX_RATES)
@@ -338,7 +338,8 @@ function breakdownOf(content: DocumentContent, tell: Tell): { rows: Child[]; tax
         `La inversión del sujeto pasivo (S2) no se admite en una factura ${type}, sin cliente identificado`,
       );
     // Exports and what is treated as such are a scheme of their own, and the surcharge is another.
-    const scheme = exencion === 'E2' || exencion === 'E3' ? '02' : recargo > 0n ? '18' : '01';
+    const usual = emisor.regimen_iva === 'caja' && exencion === null ? '07' : '01';
+    const scheme = exencion === 'E2' || exencion === 'E3' ? '02' : recargo > 0n ? '18' : usual;
     const taxed = exencion === null || exencion === 'S2';
     return sf(
       'DetalleDesglose',

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { seriesOf } from '../../documents/series.ts';
 import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';
-import { shape, textOf } from '../shared/shape.ts';
+import { enumOf, shape, textOf } from '../shared/shape.ts';
 
 const settings = shape({
   razon_social: textOf('legal_name'),
@@ -17,6 +18,13 @@ const settings = shape({
   email: textOf('a.email'),
   iban: textOf('a.iban'),
   color: textOf('a.color'),
+  regimen_iva: enumOf('vat_scheme', { general: 'general', caja: 'caja' }),
+  series: {
+    albaran: textOf('delivery_note_series'),
+    factura: textOf('invoice_series'),
+    rectificativa: textOf('rectification_series'),
+    presupuesto: textOf('estimate_series'),
+  },
 });
 
 const output = settings.schema.extend({
@@ -48,7 +56,15 @@ export const getFiscalSettings = operation({
         db,
         db
           .selectFrom('accounts as a')
-          .select((eb) => [...settings.columns, eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name')])
+          .select((eb) => [
+            ...settings.columns,
+            eb.fn.coalesce('a.legal_name', 'a.name').as('legal_name'),
+            sql<'general' | 'caja'>`coalesce(a.vat_scheme, 'general')`.as('vat_scheme'),
+            seriesOf('delivery_note').as('delivery_note_series'),
+            seriesOf('invoice').as('invoice_series'),
+            seriesOf('rectification').as('rectification_series'),
+            seriesOf('estimate').as('estimate_series'),
+          ])
           .where('a.id', '=', accountId),
         settings,
       ),

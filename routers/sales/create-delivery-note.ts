@@ -50,7 +50,8 @@ export const createDeliveryNote = operation({
         lines,
       }),
     );
-    if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'delivery_note', date));
+    if (pedido.fecha !== undefined)
+      beforeCommit(refuseBeforeLast(db, accountId, { document: 'delivery_note', id, date }));
     journal('create', 'deliveryNote', id);
     seal({ table: 'delivery_notes', id, action: 'issue' });
     journal('modify', 'product', goodsOf(lines));

@@ -67,7 +67,7 @@ export const createEstimate = operation({
         returning id`.execute(db),
     );
     beforeCommit(insertLines(db, { accountId, id, table: 'estimates', lines, priceList, projectId, now }));
-    if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'estimate', date));
+    if (pedido.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, { document: 'estimate', id, date }));
     journal('create', 'estimate', id);
     seal({ table: 'estimates', id, action: 'issue' });
     return id;

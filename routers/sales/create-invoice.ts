@@ -71,7 +71,7 @@ export const createInvoice = operation({
       withholding: retencion || null,
       source: 'albaranes',
     });
-    if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, 'invoice', date));
+    if (pedido?.fecha !== undefined) beforeCommit(refuseBeforeLast(db, accountId, { document: 'invoice', id, date }));
     journal('create', 'invoice', id);
     seal({ table: 'invoices', id, action: 'issue' });
     journal('modify', 'product', goodsOf(lines ?? []));

@@ -4,6 +4,8 @@ import { InvalidArgumentError } from 'commander';
 import { isTimeZone } from '../../account-file/local-times.ts';
 import { type Picture, readLogo } from '../../documents/company-logo.ts';
 import { isColor } from '../../documents/pdf/color.ts';
+import { isSeries } from '../../documents/series.ts';
+import { VAT_SCHEMES } from '../../entities/accounts.ts';
 import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
 import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
@@ -55,6 +57,18 @@ export function logo(path: string): Picture | '' {
 export function color(text: string): string {
   if (text === '' || isColor(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Expected a colour, #rrggbb.');
+}
+
+/** '' for the general one, as for none of the others. */
+export function vatScheme(text: string): (typeof VAT_SCHEMES)[number] | '' {
+  const scheme = VAT_SCHEMES.find((scheme) => scheme === text);
+  if (scheme || text === 'general' || text === '') return scheme ?? '';
+  throw new InvalidArgumentError(`Expected general or ${VAT_SCHEMES.join(', ')}.`);
+}
+
+export function series(text: string): string {
+  if (text === '' || isSeries(text)) return text;
+  throw new InvalidArgumentError('Expected 1 to 10 capitals, digits, / or -, and no digit at the end.');
 }
 
 export function modeOrOff(text: string): RegisterMode | 'off' {

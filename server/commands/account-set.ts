@@ -1,6 +1,7 @@
 // `albaran account set`
 
 import { keepPicture, type Picture } from '../../documents/company-logo.ts';
+import { raiseCounter, type SeriesName, seriesChange } from '../../documents/series.ts';
 import { projectTotals, timeEntryDays } from '../../figures/figures.ts';
 import { recompute } from '../../figures/rollups.ts';
 import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
@@ -9,7 +10,7 @@ import { changeOf } from '../../platform/journal.ts';
 import { type AddCommand, journalByCommand } from '../command.ts';
 import { companyOf } from '../companies.ts';
 import { Failure } from '../failure.ts';
-import { callsPerMinute, color, email, iban, logo, onOrOff, timeZone } from './account-options.ts';
+import { callsPerMinute, color, email, iban, logo, onOrOff, series, timeZone, vatScheme } from './account-options.ts';
 
 interface Options {
   account: string;
@@ -28,7 +29,19 @@ interface Options {
   iban?: string;
   logo?: Picture | '';
   color?: string;
+  vatScheme?: ReturnType<typeof vatScheme>;
+  deliveryNoteSeries?: string;
+  invoiceSeries?: string;
+  rectificationSeries?: string;
+  estimateSeries?: string;
 }
+
+const OPTION_OF = {
+  albaran: '--delivery-note-series',
+  factura: '--invoice-series',
+  rectificativa: '--rectification-series',
+  presupuesto: '--estimate-series',
+} as const satisfies Record<SeriesName, string>;
 
 export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
   parent
@@ -56,6 +69,15 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
     .option('--iban <iban>', 'the account that its clients pay into', iban)
     .option('--logo <file>', 'a PNG or JPEG for its PDFs', logo)
     .option('--color <color>', 'of its PDFs’ titles and totals, #rrggbb', color)
+    .option('--vat-scheme <general|caja>', 'its VAT scheme; caja: cash accounting', vatScheme)
+    .option(
+      `${OPTION_OF.albaran} <series>`,
+      'what numbers of delivery notes begin with before the year; "" for A',
+      series,
+    )
+    .option(`${OPTION_OF.factura} <series>`, 'the same of invoices; "" for F', series)
+    .option(`${OPTION_OF.rectificativa} <series>`, 'the same of rectifying invoices; "" for R', series)
+    .option(`${OPTION_OF.presupuesto} <series>`, 'the same of estimates; "" for P', series)
     .action(({ account, name, quota, timeZone, automaticIssuing, ...onDocuments }: Options) => {
       if (
         [name, quota, timeZone, automaticIssuing, ...Object.values(onDocuments)].every((value) => value === undefined)
@@ -65,6 +87,15 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
       return onDatabase(async ({ database }) => {
         const { id } = await companyOf(database, account);
         await database.transaction(id, { write: true }, async (db) => {
+          const { columns, changed, repeated } = await seriesChange(db, id, {
+            albaran: onDocuments.deliveryNoteSeries,
+            factura: onDocuments.invoiceSeries,
+            rectificativa: onDocuments.rectificationSeries,
+            presupuesto: onDocuments.estimateSeries,
+          });
+          const [same] = repeated;
+          if (same)
+            throw new Failure(`${OPTION_OF[same.name]}: this is the series of ${OPTION_OF[same.other]} already`);
           const picture = onDocuments.logo;
           const named = picture ? await keepPicture(db, id, picture) : orNull(picture);
           await db
@@ -84,11 +115,14 @@ export const addAccountSet: AddCommand = (parent, { onDatabase }) =>
               iban: orNull(onDocuments.iban),
               logo: named,
               color: orNull(onDocuments.color),
+              vat_scheme: onDocuments.vatScheme === undefined ? undefined : onDocuments.vatScheme || null,
+              ...columns,
               version: eb('version', '+', 1),
               updated_at: eb.fn<string>('now'),
             }))
             .where('id', '=', id)
             .execute();
+          for (const document of changed) await raiseCounter(db, id, document);
           if (automaticIssuing !== undefined) {
             await switchAutomaticIssuing(db, id, automaticIssuing, systemClock.now());
           }

@@ -137,7 +137,12 @@ export const arbitraryCompany = fc.gen().map((gen): FileRecord[] => {
     nombre: text(),
     zona_horaria: zone,
     ...maybe({ cif: text(), stock_multiformato: flip(), emision_automatica: flip() }),
-    ...maybe({ color: pick(['#0f766e', '']), logo: { tipo_mime: 'image/png', contenido: png().toString('base64') } }),
+    ...maybe({
+      regimen_iva: pick(['general', 'caja']),
+      color: pick(['#0f766e', '']),
+      logo: { tipo_mime: 'image/png', contenido: png().toString('base64') },
+    }),
+    ...maybe({ series: { factura: pick(['FX-', 'F', '']), presupuesto: null } }),
   });
   add('tarifas', (index) => ({ tarifa: index + 1, ...maybe({ con_iva: flip() }) }), 3);
   for (const coleccion of ['departamentos', 'tipos_contrato', 'turnos']) add(coleccion, titled);

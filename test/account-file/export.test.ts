@@ -69,7 +69,9 @@ test('collections come in the order of the format, records by number, with every
     email: 'acme@example.com',
     iban: 'ES9121000418450200051332',
     color: '#0f766e',
+    regimen_iva: 'caja',
     logo: { tipo_mime: 'image/jpeg', contenido: JPEG.toString('base64') },
+    series: { albaran: null, factura: 'FAC-', rectificativa: null, presupuesto: '2/PRE/' },
   });
   expect(exported.filter(({ coleccion }) => coleccion === 'empleados')).toEqual([
     {

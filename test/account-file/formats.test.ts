@@ -24,7 +24,9 @@ const ADDED: Record<string, object> = {
       email: null,
       iban: null,
       color: null,
+      regimen_iva: null,
       logo: null,
+      series: { albaran: null, factura: null, rectificativa: null, presupuesto: null },
     },
   },
   presupuestos: {

@@ -522,6 +522,38 @@ describe('documents', () => {
     );
   });
 
+  test('numbers given later go on after those of the company’s series, whichever comes first', async () => {
+    const acme = await companies.company();
+    const series = (said: object) => ({ coleccion: 'cuenta', ref: 'c', nombre: 'Prueba', series: said });
+    const invoice = (numero: string) => note(numero, { coleccion: 'facturas', numero, fecha: '2026-01-01' });
+    const last = async () =>
+      Object.fromEntries((await acme.rows('document_counters')).map(({ document, last_number: n }) => [document, n]));
+    await acme.import([series({ factura: '1/FAC-' }), bar, invoice('F2026-0009'), invoice('1/FAC-2026-0004')]);
+    expect(await last()).toEqual({ invoice: 4 });
+    await acme.import([series({ factura: null })]);
+    expect(await last()).toEqual({ invoice: 9 });
+    await acme.import([series({ rectificativa: '1/FAC-' })]);
+    expect(await last()).toEqual({ invoice: 9, rectification: 4 });
+    await acme.import([series({ factura: '1/FAC-', rectificativa: 'F' })]);
+    expect(await last()).toEqual({ invoice: 9, rectification: 9 });
+    await acme.import([invoice('1/FAC-2026-0011')]);
+    expect(await last()).toEqual({ invoice: 11, rectification: 9 });
+  });
+
+  test.each([
+    [{ factura: 'F1' }, 'factura', 'sin cifra al final'],
+    [{ factura: 'f' }, 'factura', 'mayúsculas'],
+    [{ presupuesto: 'ABCDEFGHIJK' }, 'presupuesto', 'de 1 a 10'],
+    [{ albaran: 'A_' }, 'albaran', 'mayúsculas'],
+    [{ factura: 'R' }, 'factura', 'es también la de rectificativa'],
+    [{ factura: 'X-', presupuesto: 'X-' }, 'factura', 'es también la de presupuesto'],
+    [{ otra: 'X' }, 'otra', 'no es un campo'],
+  ])('a company’s series that is none, or another’s: %j', async (series, campo, mensaje) => {
+    const acme = await companies.company();
+    const problems = await acme.problems([{ coleccion: 'cuenta', ref: 'c', nombre: 'Prueba', series }]);
+    expect(problems[0]).toMatchObject({ campo: `series.${campo}`, mensaje: expect.stringContaining(mensaje) });
+  });
+
   test('two documents of a year cannot have one number, and may have none', async () => {
     const acme = await companies.company();
     const problems = await acme.problems([

@@ -191,6 +191,7 @@ export const invoices: fc.Arbitrary<DocumentContent> = fc
     observaciones: text,
     emisor: party.map((one) => ({ ...one, cif: 'B12345674', pais: '', iban: issuer.iban })),
     iban: fc.constantFrom('', issuer.iban, 'no'),
+    regimen: fc.constantFrom({}, { regimen_iva: 'caja' as const }),
     cliente: party,
     lineas: fc.oneof({ weight: 5, arbitrary: lines }, { weight: 1, arbitrary: notSubject }),
     tipo_factura: fc.constantFrom('F1', 'F2', 'R1', 'R2', 'R3', 'R4', 'R5'),
@@ -198,10 +199,10 @@ export const invoices: fc.Arbitrary<DocumentContent> = fc
     vencimientos: fc.array(fc.record({ fecha: day, importe: decimalOf(10_000, 2) }), { maxLength: 3 }),
     rectificada: fc.record({ numero: fc.option(named), fecha: day, motivo: text }),
   })
-  .map(({ iban, rectificada, emisor, ...said }) =>
+  .map(({ iban, regimen, rectificada, emisor, ...said }) =>
     invoice({
       ...said,
-      emisor: { ...emisor, iban },
+      emisor: { ...emisor, iban, ...regimen },
       rectifica: said.tipo_factura.startsWith('R') ? rectificada : null,
     }),
   );

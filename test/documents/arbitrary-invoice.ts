@@ -154,6 +154,7 @@ export const arbitraryInvoice = fc.gen().map((gen): DocumentContent => {
         'España',
       ),
       iban: '',
+      ...(gen(fc.boolean) && { regimen_iva: 'caja' as const }),
     },
     cliente: simplified
       ? party('', '', '')

@@ -64,6 +64,21 @@ const credit = invoice({
   lineas: [line({ cantidad: '-2', descuento: '10' }), line({ cantidad: '1', importe_unitario: '5' })],
 });
 
+test('[DOC-04] both say that an invoice is of the cash scheme, and nothing else changes', () => {
+  const emisor = { ...mixed.emisor, regimen_iva: 'caja' as const };
+  const words = 'Régimen especial del criterio de caja';
+  for (const content of [mixed, credit]) {
+    const own = { ...content, emisor };
+    expect(readFacturae(own)('//LegalReference').at(-1)).toBe(words);
+    expect(readUbl(own)('/*/cbc:Note').at(-1)).toBe(words);
+    for (const write of [facturae, ubl]) {
+      const written = xmlOf(write(own));
+      const without = written.replace(new RegExp(`<(cbc:Note|LegalReference)>${words}</\\1>`), '');
+      expect(without.replace('<LegalLiterals></LegalLiterals>', '')).toBe(xmlOf(write(content)));
+    }
+  }
+});
+
 describe('Facturae', () => {
   test('[DOC-04] tells the lines with their discounts and taxes, and the sums of the content', () => {
     const read = readFacturae(mixed);

@@ -110,6 +110,18 @@ test('[DOC-03] surcharge, exemptions with their articles, retention and what is 
   }
 });
 
+test('[DOC-03] what is sold under the cash scheme says so, if there is VAT on it', async () => {
+  const emisor = { ...invoice().emisor, regimen_iva: 'caja' as const };
+  const words = 'Régimen especial del criterio de caja.';
+  for (const tipo_factura of ['F1', 'F2', 'R1', 'R5'] as const) {
+    expect(await textOf(invoice({ emisor, tipo_factura }))).toContain(words);
+  }
+  expect(await textOf(invoice())).not.toContain(words);
+  expect(await textOf(invoice({ emisor, tipo: 'presupuesto', tipo_factura: null }))).not.toContain(words);
+  const exempt = { iva: '0', recargo: '0', base: '850.00', cuota: '0.00', cuota_recargo: '0.00' };
+  expect(await textOf(invoice({ emisor, desglose: [{ ...exempt, exencion: 'S2' }] }))).not.toContain(words);
+});
+
 test('each kind of document has its name; an estimate its last day, and only an invoice how to pay', async () => {
   const other = { tipo_factura: null, a_pagar: null };
   const named = async (more: Partial<DocumentContent>) => textOf(invoice(more));

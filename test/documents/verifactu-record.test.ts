@@ -121,6 +121,23 @@ test('[DOC-02] rectifying, exempt, not subject, reversed and surcharged', () => 
   ]);
 });
 
+test('[DOC-02] under the cash scheme, what is taxed without surcharge is of scheme 07, and nothing else', () => {
+  const caja = { ...invoice().emisor, regimen_iva: 'caja' as const };
+  const cliente = client('IE6388047V');
+  const desglose = [rate('21'), rate('10'), rate('21', null, '5.2'), rate('0', 'E2'), rate('0', 'E5')];
+  desglose.push(rate('0', 'N1'), rate('0', 'S2'));
+  const schemes = (more: Partial<DocumentContent>) =>
+    elementsIn(alta({ cliente, desglose, ...more }).xml, 'ClaveRegimen').join(' ');
+  expect(schemes({ emisor: caja })).toBe('07 07 18 02 01 01 01');
+  expect(schemes({})).toBe('01 01 18 02 01 01 01');
+  for (const tipo_factura of ['F2', 'R5'] as const) {
+    expect(textIn(alta({ emisor: caja, tipo_factura }).xml, 'ClaveRegimen')).toBe('07');
+  }
+  expect(alta({ cliente, desglose, emisor: caja }).xml.replaceAll('>07<', '>01<')).toBe(
+    alta({ cliente, desglose }).xml,
+  );
+});
+
 test.each([
   ['a NIF', client('b-12345674'), '<sf:NIF>B12345674</sf:NIF>'],
   ['a NIF of somebody abroad', client('12345678Z', 'Alemania'), '<sf:NIF>12345678Z</sf:NIF>'],

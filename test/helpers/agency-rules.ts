@@ -88,6 +88,10 @@ export async function brokenRules(xml: string, obligado?: string): Promise<strin
       must(none, 'exempt or not subject, with tax');
     }
     must(!(scheme === '01' && ['E2', 'E3'].includes(exempt ?? '')), 'E2 and E3 are not of scheme 01');
+    must(
+      scheme !== '07' || !['S2', 'N1', 'N2', 'E2', 'E3', 'E4', 'E5'].includes(operation ?? exempt ?? ''),
+      'scheme 07 is neither of reverse charge, of what is not subject, nor of these exemptions',
+    );
     must(scheme !== '02' || exempt !== undefined, 'scheme 02 is of what is exempt');
     must(exempt !== 'E5' || recipients.every((recipient) => recipient.includes('IDOtro')), 'E5 needs IDOtro');
     tax += (quota ?? 0) + (surchargeQuota ?? 0);

@@ -76,6 +76,65 @@ test('[DOC-03] an administrator changes the data, which the journal says once', 
   expect(await settingsOf(company)).toMatchObject({ razon_social: nombre, cif: '', iban: '', email: '' });
 });
 
+test('[DOC-03] an administrator chooses the VAT scheme, which the example says', async () => {
+  const { company, browser, page, of, text } = await open();
+  const chosen = (shown: string) => /name="regimen_iva" value="(\w+)" checked/.exec(shown)?.[1];
+  const example = async () => {
+    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
+    const answer = await fetch(`${server.url}${PAGE}/example.pdf?company=${company.slug}`, { headers: { cookie } });
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return (await extractText(await getDocumentProxy(bytes), { mergePages: true })).text;
+  };
+  expect([chosen(text), await example()]).toEqual(['general', expect.not.stringContaining('criterio de caja')]);
+  expect((await browser.submit(PAGE, { ...of, ...DATA, regimen_iva: 'caja' })).status).toBe(303);
+  expect([chosen((await browser.get(page)).text), await example()]).toEqual([
+    'caja',
+    expect.stringContaining('Régimen especial del criterio de caja'),
+  ]);
+  expect((await settingsOf(company)).regimen_iva).toBe('caja');
+  const wrong = await browser.submit(PAGE, { ...of, ...DATA, email: 'x', regimen_iva: 'general' });
+  expect([wrong.status, chosen(wrong.text)]).toEqual([400, 'general']);
+  expect((await settingsOf(company)).regimen_iva).toBe('caja');
+  expect((await browser.submit(PAGE, { ...of, ...DATA, regimen_iva: 'general' })).status).toBe(303);
+  expect((await settingsOf(company)).regimen_iva).toBe('general');
+});
+
+test('[DLV-02] an administrator changes the series of numbers, which go on after those that are there', async () => {
+  const { company, browser, page, of, text } = await open();
+  const usual = { serie_albaran: 'A', serie_factura: 'F', serie_rectificativa: 'R', serie_presupuesto: 'P' };
+  expect(fieldsOf(text)).toMatchObject(usual);
+  const lineas = [{ descripcion: 'Mesa', cantidad: 1, importe_unitario: 80 }];
+  const invoice = (ref: string) => ({
+    coleccion: 'facturas',
+    ref,
+    numero: ref,
+    fecha: '2026-03-01',
+    cliente: 'c',
+    lineas,
+  });
+  await company.load([
+    { coleccion: 'clientes', ref: 'c', id: 1, nombre_fiscal: 'Café Nilo' },
+    ...['F2026-0003', 'FAC-2026-0007'].map(invoice),
+  ]);
+  const sale = { cliente: { id: 1 }, pedido: { obra: 'Sala' }, detalles: [{ ...lineas[0] }] };
+  const numberOf = async () => {
+    const { body } = await company.post('/invoices', sale);
+    return (await company.get(`/invoices/${body.data}`)).body.data.numero;
+  };
+  expect(await numberOf()).toBe('F2026-0004');
+  const series = { ...usual, serie_factura: 'fac-', serie_rectificativa: '' };
+  expect((await browser.submit(PAGE, { ...of, ...DATA, ...series })).status).toBe(303);
+  expect(fieldsOf((await browser.get(page)).text)).toMatchObject({ ...usual, serie_factura: 'FAC-' });
+  expect((await settingsOf(company)).series).toMatchObject({ factura: 'FAC-', rectificativa: 'R' });
+  expect(await numberOf()).toBe('FAC-2026-0008');
+  for (const wrong of [{ serie_presupuesto: 'FAC-' }, { serie_presupuesto: 'P1' }, { serie_presupuesto: 'Ñ' }]) {
+    const { status, text } = await browser.submit(PAGE, { ...of, ...DATA, ...usual, ...series, ...wrong });
+    expect([status, text.match(/id="\w+-problem"/g)]).toEqual([400, ['id="serie_presupuesto-problem"']]);
+    expect(fieldsOf(text)).toMatchObject({ ...series, ...wrong });
+  }
+  expect((await settingsOf(company)).series).toMatchObject({ factura: 'FAC-', presupuesto: 'P' });
+});
+
 test.each([
   ['cif', { cif: 'B12345678' }],
   ['cif', { cif: '12345678A', pais: '' }],
@@ -124,6 +183,7 @@ test('[DOC-03] members see the page and can change nothing, even with the form o
   expect(text).toContain('Solo quien administra');
   expect(text).not.toContain('Guardar');
   expect(text.match(/<input id="\w+" name="\w+"(?![^>]*(readonly|disabled))/g)).toBeNull();
+  expect(text.match(/<input type="radio"(?![^>]*disabled)/g)).toBeNull();
   const before = await settingsOf(company);
   const answers = [
     await browser.submit(PAGE, { ...of, cif: 'X' }),

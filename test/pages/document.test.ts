@@ -55,6 +55,18 @@ const wordsOf = (text: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
+const anonymise = (acme: Company, id: number) =>
+  server.service.database.transaction(acme.id, { write: true }, async (db) => {
+    const record = (await personalRecord(db, acme.id, 'client', id)) ?? {};
+    const origin = {
+      actor: 'command',
+      door: 'command',
+      requestId: 'anonymise',
+      operation: 'person anonymise',
+    } as const;
+    await anonymiseRecord(db, acme.id, { kind: 'client', id, record }, { ...origin, now: clock.now() });
+  });
+
 const opensOf = async (acme: Company, links: string) =>
   (await acme.get(links)).body.data.enlaces.map(({ aperturas }: { aperturas: number }) => aperturas);
 
@@ -125,6 +137,22 @@ describe('[DOC-03] the page of a link', () => {
     );
     expect((await acme.post(`/invoices/${rectifying}/annul`, { motivo: 'No era' })).status).toBe(200);
     expect((await open(original.url)).text).not.toContain('class="notice');
+  });
+
+  test('says that an invoice is of the cash scheme, and goes on saying it once the company has left it', async () => {
+    const acme = await server.company(records, { cuenta: { ...cuenta, regimen_iva: 'caja' } });
+    const words = 'Régimen especial del criterio de caja.';
+    const [invoice, note] = [await linked(acme), await linked(acme, 'albaran')];
+    await acme.load([], { ...cuenta, regimen_iva: 'general' });
+    const later = await linked(acme);
+    expect((await open(invoice.url)).words).toContain(words);
+    for (const { url } of [note, later]) expect((await open(url)).words).not.toContain(words);
+    await anonymise(acme, 1);
+    const { words: anonymised } = await open(invoice.url);
+    expect(anonymised).not.toContain('Café Nilo');
+    expect(anonymised).toContain(words);
+    expect((await open(later.url)).words).not.toContain(words);
+    expect((await acme.get('/documents/verify')).body.data).toMatchObject({ fallos: [] });
   });
 
   test.each(['produccion', 'pruebas'] as const)('[DOC-02] shows the code of a registered invoice: %s', async (mode) => {
@@ -248,16 +276,7 @@ test('[DOC-03] a person that is removed is on the page no more', async () => {
   );
   const { url } = await linked(acme, 'presupuesto', { ...sale, cliente: { id: 7 } });
   expect((await open(url)).words).toContain('Eva Zurbarán Gil');
-  await server.service.database.transaction(acme.id, { write: true }, async (db) => {
-    const record = (await personalRecord(db, acme.id, 'client', 7)) ?? {};
-    const origin = {
-      actor: 'command',
-      door: 'command',
-      requestId: 'anonymise',
-      operation: 'person anonymise',
-    } as const;
-    await anonymiseRecord(db, acme.id, { kind: 'client', id: 7, record }, { ...origin, now: clock.now() });
-  });
+  await anonymise(acme, 7);
   const { status, text } = await open(url);
   expect(status).toBe(200);
   expect(text).not.toMatch(/Zurbar/i);

@@ -99,6 +99,54 @@ test('[DOC-03] a company gets a logo and a colour, and loses them', async () => 
   expect(await stored()).toEqual({ logo: false, color: null });
 });
 
+test('[DOC-03] a company gets a VAT scheme, and loses it', async () => {
+  const { id } = await json(['account', 'create', '--name', 'Cobra', '--slug', 'cobra']);
+  const set = (...options: string[]) => albaran(['account', 'set', '--account', 'cobra', ...options]);
+  const schemes: unknown[] = [];
+  for (const options of [
+    ['--vat-scheme', 'caja'],
+    ['--city', 'Lugo'],
+    ['--vat-scheme', 'general'],
+  ]) {
+    expect((await set(...options)).code).toBe(0);
+    const { rows } = await database.admin.query('select vat_scheme from accounts where id = $1', [id]);
+    schemes.push(rows[0]?.vat_scheme);
+  }
+  expect(schemes).toEqual(['caja', 'caja', null]);
+  const wrong = await set('--vat-scheme', 'cash');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Expected general or caja')]);
+});
+
+test('[DLV-02] a company gets other series, and the usual ones again', async () => {
+  const { id } = await json(['account', 'create', '--name', 'Serie', '--slug', 'serie']);
+  const set = (...options: string[]) => albaran(['account', 'set', '--account', 'serie', ...options]);
+  const stored = async () =>
+    (await database.admin.query('select invoice_series, estimate_series from accounts where id = $1', [id])).rows[0];
+  const file = join(folder, 'serie.ndjson');
+  const lines = [
+    { coleccion: 'cuenta', ref: 'serie', nombre: 'Serie' },
+    { coleccion: 'clientes', ref: 'c', nombre_fiscal: 'Café Nilo' },
+    { coleccion: 'facturas', ref: 'f', numero: 'FAC-2026-0009', fecha: '2026-01-02', cliente: 'c', lineas: [] },
+  ];
+  await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+  await json(['import', '--account', 'serie', file]);
+  const counters = 'select document, year, last_number from document_counters where account_id = $1';
+  expect((await database.admin.query(counters, [id])).rows).toEqual([]);
+  expect((await set('--invoice-series', 'FAC-', '--estimate-series', '1/')).code).toBe(0);
+  expect((await database.admin.query(counters, [id])).rows).toEqual([
+    { document: 'invoice', year: 2026, last_number: 9 },
+  ]);
+  expect(await stored()).toEqual({ invoice_series: 'FAC-', estimate_series: '1/' });
+  const wrong = await set('--invoice-series', 'F1');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('no digit at the end')]);
+  const taken = await set('--city', 'Lugo', '--rectification-series', 'FAC-');
+  expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('--rectification-series: ')]);
+  expect(taken.stderr).toContain('--invoice-series');
+  expect(await stored()).toEqual({ invoice_series: 'FAC-', estimate_series: '1/' });
+  expect((await set('--invoice-series', '', '--estimate-series', 'P')).code).toBe(0);
+  expect(await stored()).toEqual({ invoice_series: null, estimate_series: null });
+});
+
 test('a company is created, changed and listed, and the audit tells so', async () => {
   const { id, slug } = await json(['account', 'create', '--name', 'Ruiz', '--slug', 'ruiz', '--quota', '50']);
   expect(slug).toBe('ruiz');

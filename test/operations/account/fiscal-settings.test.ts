@@ -16,11 +16,13 @@ const fiscal = {
   email: 'obras@example.com',
   iban: 'ES91 2100 0418 4502 0005 1332',
   color: '#0F766E',
+  regimen_iva: 'caja',
 };
 const answered = {
   ...fiscal,
   iban: 'ES9121000418450200051332',
   color: '#0f766e',
+  series: { albaran: 'A', factura: 'F', rectificativa: 'R', presupuesto: 'P' },
   logo: null,
   verifactu: { activo: false, modo: null, pendientes: 0 },
   declaracion_responsable: null,
@@ -85,6 +87,35 @@ test('[DOC-03] a logo is a picture of its type, a colour is one', async () => {
   const large = png({ width: 300, height: 300, sample: () => Math.random() * 256 }).toString('base64');
   expect(await wrong({ logo: { tipo_mime: 'image/png', contenido: large } })).toContain('no puede pasar de 200 kB');
   expect(await wrong({ color: 'rojo' })).toContain('color: se esperaba un color #rrggbb');
+});
+
+test('[DOC-03] the VAT scheme is the general one unless a file says otherwise', async () => {
+  const acme = await server.company();
+  const schemeAfter = async (cuenta: Record<string, unknown>) => {
+    await acme.load([], cuenta);
+    return (await acme.get('/fiscal-settings')).body.data.regimen_iva;
+  };
+  const schemes = ['caja', undefined, 'general', 'caja', null];
+  const answers: string[] = [];
+  for (const regimen_iva of schemes) answers.push(await schemeAfter({ regimen_iva }));
+  expect(answers).toEqual(['caja', 'caja', 'general', 'caja', 'general']);
+  expect(await server.company([], { cuenta: { regimen_iva: 'otro' } }).catch(String)).toContain('regimen_iva: ');
+});
+
+test('[DLV-02] series are what a file says, others stay, null is the usual letter', async () => {
+  const acme = await server.company();
+  const seriesAfter = async (series: object | null) => {
+    await acme.load([], { series });
+    return (await acme.get('/fiscal-settings')).body.data.series;
+  };
+  const usual = { albaran: 'A', factura: 'F', rectificativa: 'R', presupuesto: 'P' };
+  expect(await seriesAfter({ factura: 'FAC-', albaran: '3/' })).toEqual({ ...usual, factura: 'FAC-', albaran: '3/' });
+  expect(await seriesAfter({ factura: 'R', rectificativa: 'F' })).toEqual({
+    ...{ ...usual, albaran: '3/' },
+    ...{ factura: 'R', rectificativa: 'F' },
+  });
+  expect(await seriesAfter({ albaran: null })).toEqual({ ...usual, factura: 'R', rectificativa: 'F' });
+  expect(await seriesAfter(null)).toEqual(usual);
 });
 
 test('[DOC-03] an IBAN has its check digits, an e-mail its form', async () => {

@@ -1,4 +1,5 @@
 // Numbers without gaps, even if a write fails after it took one. How counters continue after imported numbers: import.test.ts.
+import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnDatabase, ownDatabase } from '../../helpers/own-database.ts';
@@ -175,4 +176,62 @@ test('[DLV-02] numbers have no gaps, by company and year: eight writers, refusal
       (await numbersOf(acme, 'invoices', year)).length + (await numbersOf(acme, 'delivery-notes', year)).length;
     expect(written).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);
   }
+}, 60_000);
+
+/** Series that companies take in turn, each of one kind of document. */
+const POOLS = {
+  albaran: ['A', 'ALB-', 'A/'],
+  factura: ['F', '1/', 'FAC-', 'FF'],
+  rectificativa: ['R', 'F-R', 'REC/'],
+  presupuesto: ['P', '-', '26P/'],
+} as const;
+
+const KIND_OF = { A: 'albaran', F: 'factura', R: 'rectificativa', P: 'presupuesto' } as const;
+
+test('[DLV-02] numbers have no gaps and are given once, whenever the series change: four writers', async () => {
+  clock.set('2026-12-30T09:00:00Z');
+  const anySeries = fc.record(
+    {
+      albaran: fc.constantFrom(...POOLS.albaran),
+      factura: fc.constantFrom(...POOLS.factura),
+      rectificativa: fc.constantFrom(...POOLS.rectificativa),
+      presupuesto: fc.constantFrom(...POOLS.presupuesto),
+    },
+    { requiredKeys: [] },
+  );
+  const rectified = async (company: Company) => {
+    const invoice = await company.post('/invoices', body());
+    return company.post(`/invoices/${invoice.body.data}/rectify`, { motivo: 'Error' });
+  };
+  const writing = [...calls, rectified, (company: Company) => company.post('/estimates', body())];
+  const turns = fc.array(fc.constantFrom(...writing), { minLength: 1, maxLength: 4 });
+  const writers = fc.array(turns, { minLength: 4, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(anySeries, { minLength: 1, maxLength: 5 }), writers, async (changes, all) => {
+      const acme = await server.company(records);
+      const written = all.map(async (turns) => {
+        for (const turn of turns) await turn(acme);
+      });
+      for (const series of changes) await acme.load([], { series });
+      await Promise.all(written);
+      await Promise.all(writing.map((turn) => turn(acme)));
+      const { rows } = await database.admin.query<{ kind: keyof typeof KIND_OF; number: string }>(
+        `select 'A' as kind, number from delivery_notes where account_id = $1
+         union all select case when rectified_invoice_id is null then 'F' else 'R' end, number from invoices where account_id = $1
+         union all select 'P', number from estimates where account_id = $1`,
+        [acme.id],
+      );
+      for (const [kind, ofKind] of Map.groupBy(rows, ({ kind }) => KIND_OF[kind])) {
+        const parts = ofKind.map(({ number }) => /^(.+)2026-(\d{4})$/.exec(number) ?? []);
+        expect(
+          parts.map(([, , digits]) => Number(digits)).sort((one, other) => one - other),
+          kind,
+        ).toEqual(parts.map((_, index) => index + 1));
+        expect(new Set<string>(POOLS[kind])).toEqual(new Set([...POOLS[kind], ...parts.map(([, series]) => series)]));
+      }
+      expect(new Set(rows.map(({ kind }) => kind)).size).toBe(4);
+      expect(new Set(rows.map(({ number }) => number)).size).toBe(rows.length);
+    }),
+    { numRuns: 12, endOnFailure: true },
+  );
 }, 60_000);

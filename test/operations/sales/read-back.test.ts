@@ -148,6 +148,22 @@ test('[W-07] the sale counts for the project of the order, or for that of the li
   expect([unknown.status, unknown.body.errorMsg]).toEqual([404, expect.stringContaining('pedido.proyectoId')]);
 });
 
+test('[W-07] another series of the company has its own last number', async () => {
+  const acme = await server.company(records, { cuenta });
+  const detalles = [{ cantidad: 1, descripcion: 'Obra', importe_unitario: 100 }];
+  const post = (path: string, fecha: string) =>
+    acme.post(path, { cliente: { id: 1 }, pedido: { ...pedido, fecha }, detalles });
+  for (const path of ['/delivery-notes', '/invoices', '/estimates']) {
+    await acme.load([], { ...cuenta, series: null });
+    const statuses = [(await post(path, '2026-03-05')).status, (await post(path, '2026-03-04')).status];
+    await acme.load([], { ...cuenta, series: { albaran: 'A/', factura: 'A/A', presupuesto: 'A-' } });
+    for (const day of ['02', '01', '02', '03', '02']) statuses.push((await post(path, `2026-03-${day}`)).status);
+    expect(statuses).toEqual([200, 400, 200, 400, 200, 200, 400]);
+    await acme.load([], { ...cuenta, series: null });
+    expect([(await post(path, '2026-03-04')).status, (await post(path, '2026-03-05')).status]).toEqual([400, 200]);
+  }
+});
+
 test('[W-07] a document may be of an earlier day, but not of one to come, nor before the last number of its series', async () => {
   const acme = await server.company(records, { cuenta });
   for (const path of ['/delivery-notes', '/invoices']) {

@@ -19,8 +19,8 @@ const clients = [
   { coleccion: 'clientes', ref: 'nilo', id: 1, nombre_fiscal: 'Café Nilo', cif: 'A28015865' },
   { coleccion: 'clientes', ref: 'paso', id: 2, nombre_fiscal: 'Cliente de paso' },
 ];
-async function newCompany(mode: 'pruebas' | 'produccion' | null = 'produccion') {
-  const company = await server.company(clients, { cuenta: registrable });
+async function newCompany(mode: 'pruebas' | 'produccion' | null = 'produccion', more = {}) {
+  const company = await server.company(clients, { cuenta: { ...registrable, ...more } });
   if (mode) await switchOn(server.service, company.id, mode);
   return company;
 }
@@ -204,6 +204,31 @@ describe('[DOC-02] where VeriFactu is on', () => {
     await switchOn(server.service, acme.id, 'pruebas');
     expect(await installation(acme)).toEqual([trying, expect.stringMatching(/^[0-9A-F]{64}$/)]);
     expect(await verified(acme)).toMatchObject({ registros: 3, correctos: 3 });
+  });
+
+  test('an invoice is of the VAT scheme of its day, a rectifying one of that of its original, whatever comes later', async () => {
+    const acme = await newCompany('produccion', { regimen_iva: 'caja' });
+    const schemeOf = async (id: string) => {
+      const [{ xml }] = await registersOf(acme, id);
+      const { rows } = await server.service.database.pool.query<{ content: string }>(
+        `select content from seals where account_id = $1 and record_table = 'invoices' and action = 'issue'
+          and content::jsonb ->> 'numero' = $2`,
+        [acme.id, (await acme.get(`/invoices/${id}`)).body.data.numero],
+      );
+      const sealed: unknown = JSON.parse(rows[0]?.content ?? '').emisor.regimen_iva;
+      return [textIn(await xmlOf({ xml }), 'ClaveRegimen'), sealed];
+    };
+    const rectify = (id: string) => created(acme, `/invoices/${id}/rectify`, { motivo: 'Error' });
+    const [cash, simplified] = [await invoice(acme), await invoice(acme, { cliente: 2 })];
+    await acme.load([], { ...registrable, regimen_iva: 'general' });
+    const general = await invoice(acme);
+    const ofCash = [cash, simplified, await rectify(cash), await rectify(simplified)];
+    await acme.load([], { ...registrable, regimen_iva: 'caja' });
+    const ofGeneral = [general, await rectify(general)];
+    for (const id of ofCash) expect(await schemeOf(id)).toEqual(['07', 'caja']);
+    for (const id of ofGeneral) expect(await schemeOf(id)).toEqual(['01', undefined]);
+    expect(await verified(acme)).toMatchObject({ registros: 6, correctos: 6 });
+    expect((await acme.get('/documents/verify')).body.data).toMatchObject({ fallos: [] });
   });
 
   test('obtenerDatosFiscales says so', async () => {

@@ -70,7 +70,7 @@ export const getFiscalSettings = operation({
       ),
       sql<{ mode: RegisterMode | null; logo: string | null; pending: number }>`
       select a.verifactu_mode as mode, a.logo, coalesce(sum(c.n - c.answered), 0)::int as pending
-      from accounts a left join register_chains c on c.account_id = ${accountId} and c.account_id = a.id
+      from accounts a left join register_chains c on c.account_id = ${accountId} and a.id = c.account_id
       where a.id = ${accountId} group by a.verifactu_mode, a.logo`.execute(db),
     ]);
     const [{ mode, logo, pending } = { mode: null, logo: null, pending: 0 }] = rows;

@@ -40,7 +40,7 @@ export function nextNumber(db: Db, accountId: number, document: Numbered | 'proj
       : [
           sql`${seriesOf(document)} || ${`${year}-`}::text`,
           4,
-          sql`join accounts a on a.id = ${accountId} and n.account_id = a.id`,
+          sql`join accounts a on a.id = n.account_id and a.id = ${accountId}`,
         ];
   const taken = sql`insert into document_counters as c (account_id, document, year, last_number)
     values (${accountId}, ${document}, ${year}, 1)

@@ -4,7 +4,7 @@ import { keepPicture, readLogo } from '../documents/company-logo.ts';
 import { isColor } from '../documents/pdf/color.ts';
 import { PICTURE_TYPES } from '../documents/pdf/logo.ts';
 import { isSeries, raiseCounter, SERIES_COLUMNS, type SeriesChange } from '../documents/series.ts';
-import { VAT_SCHEMES } from '../entities/accounts.ts';
+import { VAT_SCHEMES } from '../entities/values.ts';
 import type { Db } from '../platform/database.ts';
 import { isEmail, isIban, withoutSpaces } from '../platform/text.ts';
 import { blankableText, optional, refText, requiredText, trimmed, wholeNumber } from './fields.ts';

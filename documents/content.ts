@@ -1,7 +1,6 @@
 // What a sale document says, as it was sealed when it was issued: what its PDF, its register and its e-invoices are made from. DOC-01
 // Names are those of the wire. Amounts are exact decimals as text, base amounts without VAT; dates are `YYYY-MM-DD`.
-import type { VAT_SCHEMES } from '../entities/accounts.ts';
-import type { EXEMPTIONS } from '../entities/sales.ts';
+import type { EXEMPTIONS, VAT_SCHEMES } from '../entities/values.ts';
 
 /** Who a document is from, or to, as it was when the document was issued; what is not known is ''. W-06 */
 export interface ContentParty {

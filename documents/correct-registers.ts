@@ -1,6 +1,6 @@
 // Registers of invoices that the tax agency rejected, made anew. DOC-02
 import { sql } from 'kysely';
-import type { RegisterState, RegisterType } from '../entities/registers.ts';
+import type { RegisterState, RegisterType } from '../entities/values.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { DocumentContent } from './content.ts';

@@ -1,7 +1,6 @@
 // Issued documents as files. They are made from what was sealed, so they stay the same whatever happens later. DOC-03, DOC-04
 import { sql } from 'kysely';
-import type { RegisterMode } from '../entities/registers.ts';
-import type { SealedTable } from '../entities/seals.ts';
+import type { RegisterMode, SealedTable } from '../entities/values.ts';
 import type { OfferedFile } from '../platform/context.ts';
 import type { CredentialCheck, Database, Db } from '../platform/database.ts';
 import type { LinkedFile } from '../platform/signed-links.ts';

@@ -2,7 +2,7 @@
 // as in its PDF. A link's token begins with its company's number, so that it is looked up only inside that company; the rest is chance.
 import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { SealedTable } from '../entities/seals.ts';
+import type { SealedTable } from '../entities/values.ts';
 import type { Database, Db } from '../platform/database.ts';
 import type { DocumentContent } from './content.ts';
 import { contentText, registerOf } from './file.ts';

@@ -1,7 +1,7 @@
 // Registers of invoices for the tax agency, made in the transaction that issues or annuls an invoice, chained and stored as they are sent.
 // DOC-02
 import { sql } from 'kysely';
-import { REGISTER_MODES, type RegisterMode, type RegisterType } from '../entities/registers.ts';
+import { REGISTER_MODES, type RegisterMode, type RegisterType } from '../entities/values.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Db } from '../platform/database.ts';
 import { badInput, unavailable } from '../platform/errors.ts';

@@ -1,7 +1,12 @@
 // What a sale document says, as canonical JSON that SQL writes (`DocumentContent`), and its seals. DOC-01
 import { type RawBuilder, sql } from 'kysely';
-import { PARTY_COLUMNS } from '../entities/sales.ts';
-import { CONTENT_ACTIONS, SEALED_TABLES, type SealAction, type SealedTable } from '../entities/seals.ts';
+import {
+  CONTENT_ACTIONS,
+  PARTY_COLUMNS,
+  SEALED_TABLES,
+  type SealAction,
+  type SealedTable,
+} from '../entities/values.ts';
 import {
   JSON_NULL,
   jsonCents,

@@ -1,6 +1,6 @@
 // Series of documents: what a company's numbers of each kind begin with before the year, `A2026-0001`. DLV-02
 import { type RawBuilder, sql } from 'kysely';
-import { NUMBER_LETTERS } from '../entities/sales.ts';
+import { NUMBER_LETTERS } from '../entities/values.ts';
 import type { Db } from '../platform/database.ts';
 
 export type Numbered = keyof typeof NUMBER_LETTERS;

@@ -1,6 +1,6 @@
 // Whether sealed documents still say what they said, and their chains are whole. DOC-01
 import { type RawBuilder, sql } from 'kysely';
-import { SEALED_TABLES, type SealedTable } from '../entities/seals.ts';
+import { SEALED_TABLES, type SealedTable } from '../entities/values.ts';
 import type { Db } from '../platform/database.ts';
 import { brokenChain, brokenSeals } from '../platform/seals.ts';
 import { brokenRegisters } from './registers.ts';

@@ -1,10 +1,7 @@
 // Companies, their API keys, and what the service records about their calls.
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, date, indexOn, instant, isolated, isolatedAccount, stamped } from './columns.ts';
-import { REGISTER_MODES } from './registers.ts';
-
-/** Schemes of VAT beside the general one: cash accounting. DOC-01 */
-export const VAT_SCHEMES = ['caja'] as const;
+import { REGISTER_MODES, VAT_SCHEMES } from './values.ts';
 
 const series = (column: string) => p.text().nullable().check(`${column} ~ '^[A-Z0-9/-]{0,9}[A-Z/-]$'`);
 

@@ -1,16 +1,7 @@
 // Registers of invoices for the tax agency: their chains, and what became of them. documents/registers.ts adds to them. DOC-02
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, indexOn, instant, isolated, stamped } from './columns.ts';
-
-/** Where registers are sent, and where the codes on invoices lead: to the agency's test service, or the real one. */
-export const REGISTER_MODES = ['pruebas', 'produccion'] as const;
-export type RegisterMode = (typeof REGISTER_MODES)[number];
-
-export const REGISTER_TYPES = ['alta', 'anulacion'] as const;
-export type RegisterType = (typeof REGISTER_TYPES)[number];
-
-export const REGISTER_STATES = ['accepted', 'accepted_with_errors', 'rejected'] as const;
-export type RegisterState = (typeof REGISTER_STATES)[number];
+import { REGISTER_MODES, REGISTER_STATES, REGISTER_TYPES } from './values.ts';
 
 /** A company's chain of registers in one mode. */
 export const RegisterChain = defineEntity({

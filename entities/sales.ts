@@ -13,39 +13,15 @@ import {
   record,
   uniqueRef,
 } from './columns.ts';
+import { ESTIMATE_STATES, EXEMPTIONS, type PARTY_COLUMNS, PERIODICITIES, RECTIFICATION_TYPES } from './values.ts';
 
 const numberedByYear = (table: string) => ({
   name: `${table}_number`,
   expression: `create unique index ${table}_number on ${table} (account_id, extract(year from date), number) where number is not null`,
 });
 
-/** The letters that numbers of documents begin with where the company has no other series: `A2026-0001`. DLV-02 */
-export const NUMBER_LETTERS = { delivery_note: 'A', invoice: 'F', rectification: 'R', estimate: 'P' } as const;
-
-/** What a document keeps of its client, as it was when the document was issued. W-06 */
-export const PARTY_COLUMNS = [
-  'legal_name',
-  'tax_id',
-  'email',
-  'address',
-  'postal_code',
-  'city',
-  'province',
-  'country',
-] as const;
-
-/** SQL for what a document that is issued now keeps of its client, the row `client`. */
-export const partyOf = (client: string) =>
-  `jsonb_build_object(${PARTY_COLUMNS.map((column) => `'${column}', ${client}.${column}`).join(', ')})`;
-
 /** Null in documents that an earlier version wrote: they show the client as it is. */
 const party = () => p.json<Record<(typeof PARTY_COLUMNS)[number], string>>().nullable();
-
-/** Why a line has no VAT: E1 to E6 exempt, N1 and N2 not subject, S2 reverse charge. DOC-02 */
-export const EXEMPTIONS = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6', 'N1', 'N2', 'S2'] as const;
-
-/** What an invoice is that rectifies another, as the tax agency calls it. DOC-02 */
-export const RECTIFICATION_TYPES = ['R1', 'R2', 'R3', 'R4', 'R5'] as const;
 
 /** A line of what is sold: it may have an equivalence surcharge beside its VAT (percent), or say why it has neither. */
 const saleLine = (table: string) => ({
@@ -53,8 +29,6 @@ const saleLine = (table: string) => ({
   surcharge: decimal().default(0),
   exemption: p.enum(EXEMPTIONS).columnType('text').nullable(),
 });
-
-export const ESTIMATE_STATES = ['pending', 'accepted', 'rejected'] as const;
 
 export const Estimate = defineEntity({
   name: 'Estimate',
@@ -104,16 +78,6 @@ export const Attachment = defineEntity({
     content: p.blob(),
   },
 });
-
-export const PERIODICITIES = [
-  'weekly',
-  'fortnightly',
-  'monthly',
-  'bimonthly',
-  'quarterly',
-  'half-yearly',
-  'yearly',
-] as const;
 
 export const Recurring = defineEntity({
   name: 'Recurring',

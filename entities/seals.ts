@@ -2,16 +2,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { bigint, indexOn, instant, isolated, stamped } from './columns.ts';
 
-/** The tables of documents that are sealed, in the order in which their chains are locked. DOC-01 */
-export const SEALED_TABLES = ['delivery_notes', 'estimates', 'invoices'] as const;
-export type SealedTable = (typeof SEALED_TABLES)[number];
-
-/** What a seal over what a document says is made for: it was issued or imported, or a person was removed from it. */
-export const CONTENT_ACTIONS = ['issue', 'import', 'anonymise'] as const;
-/** The same, and what happened to a document later. */
-export const SEAL_ACTIONS = [...CONTENT_ACTIONS, 'annul', 'rectify', 'accept', 'reject', 'reopen', 'convert'] as const;
-export type SealAction = (typeof SEAL_ACTIONS)[number];
-
 /** How long a chain is, and its last seal. */
 export const SealChain = defineEntity({
   name: 'SealChain',

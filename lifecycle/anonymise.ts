@@ -3,7 +3,7 @@
 // catalogue, so that columns added later are covered too.
 import { type RawBuilder, sql } from 'kysely';
 import { sealAnonymised } from '../documents/sealed-content.ts';
-import { PARTY_COLUMNS } from '../entities/sales.ts';
+import { PARTY_COLUMNS } from '../entities/values.ts';
 import type { Db } from '../platform/database.ts';
 import { derivedColumns, derivedOf } from '../platform/derived.ts';
 import type { Kind } from '../platform/ids.ts';

@@ -1,7 +1,7 @@
 // Seals documents that have no seal: those that a version before sealing wrote, or writes beside this one.
 import { sql } from 'kysely';
 import { sealImported } from '../documents/sealed-content.ts';
-import { SEALED_TABLES, type SealedTable } from '../entities/seals.ts';
+import { SEALED_TABLES, type SealedTable } from '../entities/values.ts';
 import type { Database } from '../platform/database.ts';
 import type { Chain } from '../platform/seals.ts';
 

@@ -1,7 +1,7 @@
 // Switches VeriFactu on and off for a company. DOC-02
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { RegisterMode } from '../entities/registers.ts';
+import type { RegisterMode } from '../entities/values.ts';
 import type { Database, Db } from '../platform/database.ts';
 
 /**

@@ -2,7 +2,7 @@
 // JSON that holds the seal before it: so nothing before the last can be changed, left out or put in unseen. The entry holds the hash of
 // what the record says: so a person can be removed from that, and the chain still be followed. DOC-01
 import { type RawBuilder, sql } from 'kysely';
-import type { SealAction, SealedTable } from '../entities/seals.ts';
+import type { SealAction, SealedTable } from '../entities/values.ts';
 import { jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
 import type { Db } from './database.ts';
 import type { Origin } from './journal.ts';

@@ -1,5 +1,5 @@
 // What the operator sets for registers of invoices. DOC-02
-import type { RegisterMode } from '../entities/registers.ts';
+import type { RegisterMode } from '../entities/values.ts';
 
 /** Who supplies this system to those who bill with it, as registers name them. */
 export interface Producer {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { send } from '../documents/verifactu/client.ts';
 import { type Answer, type AnswerLine, envelopeOf, MAX_RECORDS } from '../documents/verifactu/envelope.ts';
-import type { RegisterMode, RegisterState, RegisterType } from '../entities/registers.ts';
+import type { RegisterMode, RegisterState, RegisterType } from '../entities/values.ts';
 import type { Service } from '../platform/context.ts';
 import type { RegisterSending } from '../platform/verifactu-settings.ts';
 import { within } from './aborted.ts';

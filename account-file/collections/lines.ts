@@ -1,7 +1,7 @@
 // LINE: the fields that the lines of all documents share.
 import { sql } from 'kysely';
 import { type TaxedLines, vatByRate, withheld } from '../../documents/vat-by-rate.ts';
-import { EXEMPTIONS } from '../../entities/sales.ts';
+import { EXEMPTIONS } from '../../entities/values.ts';
 import { beyondLimits, LINE_TOO_LARGE, MAX_SUM, SUM_TOO_LARGE } from '../../platform/amounts.ts';
 import { inOrder, millionths } from '../checks.ts';
 import { type Children, children, type InnerRecord } from '../collection.ts';

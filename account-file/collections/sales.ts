@@ -1,6 +1,6 @@
 // Estimates with attachments, recurring services, delivery notes and invoices.
 import { z } from 'zod';
-import { type PARTY_COLUMNS, partyOf, RECTIFICATION_TYPES } from '../../entities/sales.ts';
+import { type PARTY_COLUMNS, partyOf, RECTIFICATION_TYPES } from '../../entities/values.ts';
 import { inOrder } from '../checks.ts';
 import { collection } from '../collection.ts';
 import {

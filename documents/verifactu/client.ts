@@ -1,6 +1,6 @@
 // Sends an envelope to the agency by mutual TLS, and reads its answer. DOC-02
 import { request } from 'node:https';
-import type { RegisterMode } from '../../entities/registers.ts';
+import type { RegisterMode } from '../../entities/values.ts';
 import { type Answer, AnswerError, type Fault, readAnswer } from './envelope.ts';
 
 /** Where registers are sent: by a certificate of a person or representative, or by the seal of an organisation. */

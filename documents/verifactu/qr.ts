@@ -1,5 +1,5 @@
 // The address that the QR of an invoice holds. DOC-02
-import type { RegisterMode } from '../../entities/registers.ts';
+import type { RegisterMode } from '../../entities/values.ts';
 import type { InvoiceKey } from './hash.ts';
 
 const HOSTS: Record<RegisterMode, string> = {

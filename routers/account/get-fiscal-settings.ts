@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { seriesOf } from '../../documents/series.ts';
-import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/values.ts';
 import { withMore } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { jsonRow } from '../shared/pages.ts';

@@ -1,7 +1,7 @@
 // How recurring services are read and shown, and what is written of them.
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { PERIODICITIES } from '../../entities/sales.ts';
+import { PERIODICITIES } from '../../entities/values.ts';
 import type { Db } from '../../platform/database.ts';
 import { badField, notFound } from '../../platform/errors.ts';
 import { jsonObject, withMore } from '../../platform/json-text.ts';

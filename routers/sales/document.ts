@@ -1,6 +1,6 @@
 // The documents that are sealed, as callers name them.
 import { z } from 'zod';
-import type { SealedTable } from '../../entities/seals.ts';
+import type { SealedTable } from '../../entities/values.ts';
 import { eitherId, type NamedRecord } from '../shared/id.ts';
 
 export const DOCUMENT_TYPES = ['albaran', 'factura', 'presupuesto'] as const;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { SealAction, SealedTable } from '../../entities/seals.ts';
+import type { SealAction, SealedTable } from '../../entities/values.ts';
 import { notFound } from '../../platform/errors.ts';
 import { markedId } from '../../platform/ids.ts';
 import { JsonText, jsonObject, listOfTexts } from '../../platform/json-text.ts';

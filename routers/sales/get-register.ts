@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { REGISTER_TYPES, type RegisterState, type RegisterType } from '../../entities/registers.ts';
+import { REGISTER_TYPES, type RegisterState, type RegisterType } from '../../entities/values.ts';
 import { jsonObject, listOfTexts } from '../../platform/json-text.ts';
 import { operation } from '../operation.ts';
 import { id } from '../shared/id.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { INVOICE_TYPE } from '../../documents/sealed-content.ts';
-import { RECTIFICATION_TYPES } from '../../entities/sales.ts';
+import { RECTIFICATION_TYPES } from '../../entities/values.ts';
 import { MAX_LINE, MAX_SUM } from '../../platform/amounts.ts';
 import type { Db } from '../../platform/database.ts';
 import { badField, badInput, type FieldProblem, notFound } from '../../platform/errors.ts';

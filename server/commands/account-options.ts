@@ -5,8 +5,7 @@ import { isTimeZone } from '../../account-file/local-times.ts';
 import { type Picture, readLogo } from '../../documents/company-logo.ts';
 import { isColor } from '../../documents/pdf/color.ts';
 import { isSeries } from '../../documents/series.ts';
-import { VAT_SCHEMES } from '../../entities/accounts.ts';
-import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
+import { REGISTER_MODES, type RegisterMode, VAT_SCHEMES } from '../../entities/values.ts';
 import { isEmail, isIban, withoutSpaces } from '../../platform/text.ts';
 
 export function slug(text: string): string {

@@ -1,6 +1,6 @@
 // `albaran verifactu status`
 import { sql } from 'kysely';
-import type { RegisterMode } from '../../entities/registers.ts';
+import type { RegisterMode } from '../../entities/values.ts';
 import { type AddCommand, counted, table } from '../command.ts';
 import { companies, companyOf } from '../companies.ts';
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { nameOf } from '../../documents/verifactu/record.ts';
 import { isNif, plainTaxId } from '../../documents/verifactu/tax-ids.ts';
-import { REGISTER_MODES, type RegisterMode } from '../../entities/registers.ts';
+import { REGISTER_MODES, type RegisterMode } from '../../entities/values.ts';
 import { queueRegisters, switchVerifactu } from '../../lifecycle/verifactu.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/database.ts';

@@ -11,7 +11,7 @@ import { FACES, fonts, printable } from '../../documents/pdf/fonts.ts';
 import { day, decimal, euros, iban, percent, sum } from '../../documents/pdf/formats.ts';
 import { type PictureType, pictureType } from '../../documents/pdf/logo.ts';
 import { paragraphsOf } from '../../documents/pdf/remarks.ts';
-import { EXEMPTIONS } from '../../entities/sales.ts';
+import { EXEMPTIONS } from '../../entities/values.ts';
 import { Threads } from '../../platform/threads.ts';
 import { chunk, JPEG, png } from './pictures.ts';
 import { invoice, line } from './sample.ts';

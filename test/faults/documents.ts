@@ -12,7 +12,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { CompiledQuery } from 'kysely';
 import { verifyDocuments } from '../../documents/verification.ts';
-import { SEALED_TABLES, type SealedTable } from '../../entities/seals.ts';
+import { SEALED_TABLES, type SealedTable } from '../../entities/values.ts';
 import { canonicalJson } from '../helpers/canonical-json.ts';
 import { exampleAccount } from '../helpers/examples.ts';
 import { disturb } from './disturb.ts';

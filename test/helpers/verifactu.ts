@@ -1,6 +1,6 @@
 // VeriFactu for tests: the operator's settings, and a company for which it is on.
 
-import type { RegisterMode } from '../../entities/registers.ts';
+import type { RegisterMode } from '../../entities/values.ts';
 import { queueRegisters, switchVerifactu } from '../../lifecycle/verifactu.ts';
 import type { Service } from '../../platform/context.ts';
 import type { VerifactuSettings } from '../../platform/verifactu-settings.ts';

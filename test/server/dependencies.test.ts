@@ -1,4 +1,6 @@
 // Installed packages: exact versions with known contents, and only reviewed install scripts.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import lock from '../../package-lock.json' with { type: 'json' };
@@ -10,6 +12,7 @@ interface Locked {
   resolved?: string;
   integrity?: string;
   hasInstallScript?: boolean;
+  dev?: boolean;
 }
 // A lock file's inferred type is as long as the file: only these fields are read.
 const entriesOf = (packages: object) =>
@@ -45,4 +48,26 @@ test('install scripts run of Node and of the embedded PostgreSQL alone; each oth
   const withScript = locked.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [nameOf(path)] : []));
   for (const name of withScript) if (!ours.test(name)) expect(decided.get(name), name).toBe(false);
   for (const [name, allowed] of decided) if (allowed) expect(name).toMatch(ours);
+});
+
+test('the service and its commands load no package that only development has', async () => {
+  const listed = `
+    const { globSync } = require('node:fs');
+    const { registerHooks } = require('node:module');
+    const names = new Set();
+    registerHooks({
+      load(url, context, next) {
+        const [, name] = /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url) ?? [];
+        if (name) names.add(name);
+        return next(url, context);
+      },
+    });
+    const folders = ['account-file', 'bridges', 'documents', 'figures', 'lifecycle', 'platform', 'routers', 'server'];
+    const modules = globSync(folders.map((folder) => folder + '/**/*.ts'));
+    Promise.all(modules.map((path) => import('./' + path))).then(() => console.log(JSON.stringify([...names])));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=commonjs', '--eval', listed]);
+  const loaded: string[] = JSON.parse(stdout);
+  const needed = new Set(locked.flatMap(([path, { dev }]) => (dev ? [] : [nameOf(path)])));
+  expect(loaded).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pg']));
+  expect(loaded.filter((name) => !needed.has(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // What estimates, delivery notes and invoices share: how a caller describes a new one, and how one is read.
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { partyOf } from '../../../entities/sales.ts';
+import { partyOf } from '../../../entities/values.ts';
 import { badField } from '../../../platform/errors.ts';
 import type { Kind } from '../../../platform/ids.ts';
 import { id } from '../id.ts';

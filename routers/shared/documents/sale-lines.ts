@@ -1,7 +1,7 @@
 // The lines of a document as a caller sends them, and what they become once their articles are known.
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { EXEMPTIONS } from '../../../entities/sales.ts';
+import { EXEMPTIONS } from '../../../entities/values.ts';
 import { beyondLimits, LINE_TOO_LARGE, SUM_TOO_LARGE } from '../../../platform/amounts.ts';
 import type { Db } from '../../../platform/database.ts';
 import { badField, badInput, type FieldProblem } from '../../../platform/errors.ts';

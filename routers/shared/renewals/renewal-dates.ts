@@ -1,5 +1,5 @@
 // When a recurring service renews: the one rule behind the renewals report, the treasury forecast and what is issued.
-import type { PERIODICITIES } from '../../../entities/sales.ts';
+import type { PERIODICITIES } from '../../../entities/values.ts';
 
 export type Periodicity = (typeof PERIODICITIES)[number];
 

@@ -8,10 +8,14 @@ import {
   type SealedTable,
 } from '../entities/values.ts';
 import {
+  canonicalText,
   JSON_NULL,
+  type JsonSql,
   jsonCents,
   jsonDecimal,
+  jsonFilledOf,
   jsonIf,
+  jsonListed,
   jsonListOf,
   jsonObjectOf,
   jsonTextOf,
@@ -19,7 +23,7 @@ import {
 import type { Db } from '../platform/database.ts';
 import { appendSeals, type Chain, type SealedRow, type Sealing } from '../platform/seals.ts';
 import type { ContentIssuer } from './content.ts';
-import { BY_RATE, type TaxedLines, vatByRate, vatRates, withheld } from './vat-by-rate.ts';
+import { amountsOfRates, BY_RATE, type TaxedLines, vatRates, withheld } from './vat-by-rate.ts';
 
 export const isSealedTable = (table: string): table is SealedTable => SEALED_TABLES.some((one) => one === table);
 
@@ -40,8 +44,9 @@ const WIRE_OF_PARTY: Record<(typeof PARTY_COLUMNS)[number], string> = {
   country: 'pais',
 };
 
-const party = (value: (column: string) => RawBuilder<unknown>, more: Parameters<typeof jsonObjectOf>[0] = {}) =>
-  jsonObjectOf({
+const party = (value: (column: string) => RawBuilder<unknown>, more: Record<string, JsonSql> = {}) =>
+  // Only what is not of every party can be null.
+  jsonFilledOf({
     ...Object.fromEntries(
       PARTY_COLUMNS.map((column) => [WIRE_OF_PARTY[column], jsonTextOf(sql`coalesce(${value(column)}, '')`)]),
     ),
@@ -53,9 +58,9 @@ const issuerOf = (vatScheme: RawBuilder<unknown>) =>
     (column) => (column === 'legal_name' ? sql`coalesce(nullif(a.legal_name, ''), a.name)` : sql.ref(`a.${column}`)),
     {
       iban: jsonTextOf(sql`coalesce(a.iban, '')`),
-      logo: { ifAny: sql`a.logo` },
-      color: { ifAny: sql`a.color` },
-      regimen_iva: { ifAny: vatScheme },
+      logo: jsonTextOf(sql`a.logo`),
+      color: jsonTextOf(sql`a.color`),
+      regimen_iva: jsonTextOf(vatScheme),
     },
   );
 const issuer = issuerOf(sql`a.vat_scheme`);
@@ -65,7 +70,7 @@ const invoiceIssuer = issuerOf(sql`case when s.issuer is null then a.vat_scheme 
 /** What the company says of itself now. */
 export async function issuerNow(db: Db, accountId: number): Promise<ContentIssuer> {
   const { rows } = await sql<{ issuer: ContentIssuer }>`
-    select (${issuer})::json as issuer from accounts a where a.id = ${accountId}`.execute(db);
+    select ${issuer} as issuer from accounts a where a.id = ${accountId}`.execute(db);
   const [row] = rows;
   if (!row) throw new Error(`There is no company ${accountId}`);
   return row.issuer;
@@ -88,12 +93,12 @@ const line = jsonObjectOf({
 });
 
 const rate = jsonObjectOf({
-  iva: jsonDecimal(sql`r.vat`),
-  recargo: jsonDecimal(sql`r.surcharge`),
-  exencion: jsonTextOf(sql`r.exemption`),
-  base: jsonCents(sql`r.base`),
-  cuota: jsonCents(sql`r.fee`),
-  cuota_recargo: jsonCents(sql`r.surcharge_fee`),
+  iva: jsonDecimal(sql`rate.vat`),
+  recargo: jsonDecimal(sql`rate.surcharge`),
+  exencion: jsonTextOf(sql`rate.exemption`),
+  base: jsonCents(sql`rate.base`),
+  cuota: jsonCents(sql`rate.fee`),
+  cuota_recargo: jsonCents(sql`rate.surcharge_fee`),
 });
 
 /** SQL for a row `content` of each document `d` of the table that `documents` says, canonical JSON of a `DocumentContent`. */
@@ -111,14 +116,14 @@ export function contentOf(table: SealedTable, accountId: number, documents: RawB
     emisor: isInvoice ? invoiceIssuer : issuer,
     cliente: client,
     lineas: jsonListOf(line, sql`from ${sql.table(lines)} l where ${which}`, sql`l.position, l.id`),
-    desglose: jsonListOf(rate, sql`from ${vatRates(lines, which)} r`, BY_RATE),
+    desglose: sql`t.rates`,
     base: jsonCents(sql`t.base`),
     total: jsonCents(sql`t.total`),
     valido_hasta: table === 'estimates' ? jsonTextOf(sql`d.valid_until`) : JSON_NULL,
     tipo_factura: isInvoice ? jsonTextOf(INVOICE_TYPE) : JSON_NULL,
     retencion: isInvoice ? jsonDecimal(sql`d.withholding`) : JSON_NULL,
     a_pagar: isInvoice ? jsonCents(sql`t.total - ${withheld(sql`t.base`, sql`d.withholding`)}`) : JSON_NULL,
-    vencimientos: isInvoice ? dueDates(accountId) : sql<string>`'[]'`,
+    vencimientos: isInvoice ? dueDates(accountId) : sql`'[]'::json`,
     rectifica: isInvoice
       ? jsonIf(
           sql`d.rectified_invoice_id is not null`,
@@ -131,10 +136,11 @@ export function contentOf(table: SealedTable, accountId: number, documents: RawB
       : JSON_NULL,
   });
   return sql<{ id: number; content: string }>`
-    select d.account_id, d.id, ${content} as content
+    select d.account_id, d.id, ${canonicalText(content)} as content
     from ${sql.table(table)} d
     join accounts a on a.id = ${accountId}
-    cross join lateral ${vatByRate(lines, which)} t
+    cross join lateral (
+      select ${jsonListed(rate, BY_RATE)} as rates, ${amountsOfRates} from ${vatRates(lines, which)} rate) t
     ${
       isInvoice
         ? sql`left join invoices o on o.account_id = ${accountId} and o.id = d.rectified_invoice_id
@@ -212,7 +218,7 @@ function contentRows(accountId: number, table: SealedTable, sealings: readonly S
 
 /** What is to be known of something that happened to a document. */
 const eventOf = (reason: RawBuilder<unknown>, related: RawBuilder<unknown>) =>
-  jsonObjectOf({ motivo: jsonTextOf(reason), relacionado: jsonTextOf(related) });
+  canonicalText(jsonObjectOf({ motivo: jsonTextOf(reason), relacionado: jsonTextOf(related) }));
 
 function stateRow(accountId: number, { table, id, action, reason, related }: Sealing): RawBuilder<SealedRow> {
   const number = related

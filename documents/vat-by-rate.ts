@@ -32,11 +32,13 @@ export function vatRates(lines: TaxedLines, which: RawBuilder<unknown>, parent?:
 /** In which order rates are told: the highest VAT first. */
 export const BY_RATE = sql`vat desc, surcharge desc, exemption nulls first`;
 
-/** One row for the lines `l` that `which` says: `base` without VAT and `total` with it, 0 where there are none; `numeric`. */
+/** What rows `rate` add up to: `base` without VAT and `total` with it, 0 where there are none; `numeric`. */
+export const amountsOfRates = sql`coalesce(sum(rate.base), 0) as base,
+    coalesce(sum(rate.base + rate.fee + rate.surcharge_fee), 0) as total`;
+
+/** One row of that for the lines `l` that `which` says. */
 export const vatByRate = (lines: TaxedLines, which: RawBuilder<unknown>, parent?: string) =>
-  sql<{ base: number; total: number }>`(
-    select coalesce(sum(rate.base), 0) as base, coalesce(sum(rate.base + rate.fee + rate.surcharge_fee), 0) as total
-    from ${vatRates(lines, which, parent)} rate)`;
+  sql<{ base: number; total: number }>`(select ${amountsOfRates} from ${vatRates(lines, which, parent)} rate)`;
 
 /** What the client keeps back of a base, by the percentage that an invoice has or null. */
 export const withheld = (base: RawBuilder<unknown>, withholding: RawBuilder<unknown>) =>

@@ -3,7 +3,7 @@
 // what the record says: so a person can be removed from that, and the chain still be followed. DOC-01
 import { type RawBuilder, sql } from 'kysely';
 import type { SealAction, SealedTable } from '../entities/values.ts';
-import { jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
+import { canonicalText, jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
 import type { Db } from './database.ts';
 import type { Origin } from './journal.ts';
 
@@ -42,7 +42,7 @@ export interface SealedRow {
 /** SQL for the text that a seal is made over. */
 const entryOf = (table: RawBuilder<unknown>, before: RawBuilder<unknown>, n: RawBuilder<unknown>, row: string) => {
   const column = (name: string) => sql.ref(`${row}.${name}`);
-  return jsonObjectOf({
+  const entry = jsonObjectOf({
     n: jsonWhole(n),
     tipo: jsonTextOf(table),
     anterior: jsonTextOf(before),
@@ -54,6 +54,7 @@ const entryOf = (table: RawBuilder<unknown>, before: RawBuilder<unknown>, n: Raw
     documento: jsonTextOf(column('subject')),
     contenido: jsonTextOf(column('content_hash')),
   });
+  return canonicalText(entry);
 };
 
 const hashOf = (text: RawBuilder<unknown>) => sql<string>`encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;

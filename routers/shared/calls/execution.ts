@@ -272,9 +272,11 @@ export async function execute<Input, Made, Result extends Outcome>(
       const origin = { ...author, operation: alias, now };
       if (sealings.length > 0) {
         beforeCommit(sealDocuments(db, { accountId, origin }, sealings));
-        // What is wrong with what was written comes before what then can't be registered.
-        const [registers] = await Promise.all([registerInvoices(db, accountId, service, sealings), ...written]);
-        for (const statement of registers) beforeCommit(statement);
+        if (sealings.some(({ table }) => table === 'invoices')) {
+          // What is wrong with what was written comes before what then can't be registered.
+          const [registers] = await Promise.all([registerInvoices(db, accountId, service, sealings), ...written]);
+          for (const statement of registers) beforeCommit(statement);
+        }
       }
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));

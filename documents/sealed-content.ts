@@ -21,7 +21,8 @@ import {
   jsonTextOf,
 } from '../platform/canonical-json.ts';
 import type { Db } from '../platform/database.ts';
-import { appendSeals, type Chain, type SealedRow, type Sealing } from '../platform/seals.ts';
+import type { ValueSql } from '../platform/fixed-query.ts';
+import { type Chain, type Sealing, sealing } from '../platform/seals.ts';
 import type { ContentIssuer } from './content.ts';
 import { amountsOfRates, BY_RATE, type TaxedLines, vatRates, withheld } from './vat-by-rate.ts';
 
@@ -102,7 +103,7 @@ const rate = jsonObjectOf({
 });
 
 /** SQL for a row `content` of each document `d` of the table that `documents` says, canonical JSON of a `DocumentContent`. */
-export function contentOf(table: SealedTable, accountId: number, documents: RawBuilder<unknown>) {
+export function contentOf(table: SealedTable, accountId: ValueSql<number>, documents: RawBuilder<unknown>) {
   const { type, lines, parent } = OF[table];
   const isInvoice = table === 'invoices';
   const which = sql`l.account_id = ${accountId} and l.${sql.ref(parent)} = d.id`;
@@ -158,7 +159,7 @@ const NAMED = sql`coalesce(d.party ->> 'tax_id', '') <> ''`;
 export const INVOICE_TYPE = sql<string>`case when d.rectified_invoice_id is null then case when ${NAMED} then 'F1' else 'F2' end
   else coalesce(d.rectification_type, case when ${NAMED} then 'R1' else 'R5' end) end`;
 
-const dueDates = (accountId: number) =>
+const dueDates = (accountId: ValueSql<number>) =>
   jsonListOf(
     jsonObjectOf({ fecha: jsonTextOf(sql`v.date`), importe: jsonCents(sql`v.amount`) }),
     sql`from invoice_due_dates v where v.account_id = ${accountId} and v.invoice_id = d.id`,
@@ -169,66 +170,86 @@ const isContent = ({ action }: Sealing) => CONTENT_ACTIONS.some((one) => one ===
 
 /** SQL for the last seal over what a document `id` says: a column of it. */
 export const lastSaying = (
-  accountId: number,
+  accountId: ValueSql<number>,
   table: SealedTable,
   id: RawBuilder<unknown>,
   column: 'hash' | 'content',
 ) =>
-  sql`(select s.${sql.ref(column)} from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
-    and s.action = any(${[...CONTENT_ACTIONS]}::text[]) order by s.n desc limit 1)`;
+  sql`(select s.${sql.ref(column)} from seals s where s.account_id = ${accountId} and s.record_table = ${sql.lit(table)} and s.record_id = ${id}
+    and s.action in (${sql.join(CONTENT_ACTIONS.map(sql.lit))}) order by s.n desc limit 1)`;
 
 /** SQL for the last of these actions on a document `id`; null where there is none. */
 export const lastAction = (
-  accountId: number,
+  accountId: ValueSql<number>,
   table: SealedTable,
   id: RawBuilder<unknown>,
   actions: readonly SealAction[],
 ) =>
-  sql`(select s.action from seals s where s.account_id = ${accountId} and s.record_table = ${table} and s.record_id = ${id}
-    and s.action = any(${actions}::text[]) order by s.n desc limit 1)`;
+  sql`(select s.action from seals s where s.account_id = ${accountId} and s.record_table = ${sql.lit(table)} and s.record_id = ${id}
+    and s.action in (${sql.join(actions.map(sql.lit))}) order by s.n desc limit 1)`;
 
 /** SQL for what is known of an estimate `id`'s answer by its seals, as its column `state` has it. */
-export const sealedAnswer = (accountId: number, id: RawBuilder<unknown>) =>
+export const sealedAnswer = (accountId: ValueSql<number>, id: RawBuilder<unknown>) =>
   sql`case ${lastAction(accountId, 'estimates', id, ['accept', 'reject', 'reopen', 'convert'])}
     when 'accept' then 'accepted' when 'convert' then 'accepted' when 'reject' then 'rejected' else 'pending' end`;
 
+const byTable = <T>(make: (table: SealedTable) => T): Record<SealedTable, T> => ({
+  delivery_notes: make('delivery_notes'),
+  estimates: make('estimates'),
+  invoices: make('invoices'),
+});
+
 /** Seals documents that were written just before, and what happened to them. Sent at once. */
-export async function sealDocuments(db: Db, chain: Omit<Chain, 'table'>, sealings: readonly Sealing[]): Promise<void> {
-  const { accountId } = chain;
+export async function sealDocuments(db: Db, chain: Chain, sealings: readonly Sealing[]): Promise<void> {
   const sent: Promise<unknown>[] = [];
   for (const table of SEALED_TABLES) {
     const own = sealings.filter((sealing) => sealing.table === table);
     const contents = own.filter(isContent);
-    if (contents.length > 0) sent.push(appendSeals(db, { ...chain, table }, contentRows(accountId, table, contents)));
-    for (const state of own.filter((sealing) => !isContent(sealing))) {
-      sent.push(appendSeals(db, { ...chain, table }, stateRow(accountId, state)));
+    const [first] = contents;
+    if (first) {
+      const { action } = first;
+      sent.push(sealContents[table](db, chain, { action, ids: contents.map(({ id }) => id) }));
+    }
+    for (const { id, action, reason = null, related } of own.filter((sealing) => !isContent(sealing))) {
+      const seal = related ? sealMade[table][related.table] : sealState[table];
+      sent.push(seal(db, chain, { id, action, reason, related: related?.id ?? null }));
     }
   }
   await Promise.all(sent);
 }
 
-function contentRows(accountId: number, table: SealedTable, sealings: readonly Sealing[]): RawBuilder<SealedRow> {
-  const ids = sealings.map(({ id }) => id);
-  const [{ action } = { action: 'issue' }] = sealings;
-  return sql<SealedRow>`
-    select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action,
-      null::text as related_table, null::bigint as related_id, null::text as subject, c.content
-    from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c`;
-}
+/** What documents say. */
+const sealContents = byTable((table) =>
+  sealing<{ ids: readonly number[]; action: SealAction }>(
+    table,
+    ({ accountId, ids, action }) => sql`
+      select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action,
+        null::text as related_table, null::bigint as related_id, null::text as subject, c.content
+      from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c`,
+  ),
+);
 
 /** What is to be known of something that happened to a document. */
 const eventOf = (reason: RawBuilder<unknown>, related: RawBuilder<unknown>) =>
   canonicalText(jsonObjectOf({ motivo: jsonTextOf(reason), relacionado: jsonTextOf(related) }));
 
-function stateRow(accountId: number, { table, id, action, reason, related }: Sealing): RawBuilder<SealedRow> {
-  const number = related
-    ? sql`(select r.number from ${sql.table(related.table)} r where r.account_id = ${accountId} and r.id = ${related.id})`
-    : sql`null`;
-  return sql<SealedRow>`
-    select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${related?.table ?? null}::text as related_table,
-      ${related?.id ?? null}::bigint as related_id, ${lastSaying(accountId, table, sql`${id}::bigint`, 'hash')} as subject,
-      ${eventOf(sql`${reason ?? null}`, number)} as content`;
-}
+const sealingOfState = (table: SealedTable, made?: SealedTable) =>
+  sealing<{ id: number; action: SealAction; reason: string | null; related: number | null }>(
+    table,
+    ({ accountId, id, action, reason, related }) => sql`
+      select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${sql.lit(made ?? null)}::text as related_table,
+        ${related}::bigint as related_id, ${lastSaying(accountId, table, sql`${id}::bigint`, 'hash')} as subject,
+        ${eventOf(
+          reason,
+          made
+            ? sql`(select r.number from ${sql.table(made)} r where r.account_id = ${accountId} and r.id = ${related}::bigint)`
+            : sql`null`,
+        )} as content`,
+  );
+
+/** What happened to a document, and that it made another. */
+const sealState = byTable((table) => sealingOfState(table));
+const sealMade = byTable((table) => byTable((made) => sealingOfState(table, made)));
 
 /** Of these documents, those that were issued here and say something else now, or are registered and were annulled unregistered. W-02, DOC-02 */
 export async function issuedOtherwise(
@@ -263,7 +284,7 @@ const AT_ONCE = 200;
  */
 export async function sealImported(
   db: Db,
-  chain: Omit<Chain, 'table'>,
+  chain: Chain,
   written: readonly { table: string; id: number }[],
 ): Promise<void> {
   for (const table of SEALED_TABLES) {
@@ -272,10 +293,9 @@ export async function sealImported(
       .toSorted((one, other) => one - other);
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       const some = ids.slice(from, from + AT_ONCE);
-      const to = { ...chain, table };
       await Promise.all([
-        appendSeals(db, to, importedRows(chain.accountId, table, some)),
-        appendSeals(db, to, importedStates(chain.accountId, table, some)),
+        sealImportedContents[table](db, chain, { ids: some }),
+        sealImportedStates[table](db, chain, { ids: some }),
       ]);
     }
   }
@@ -284,37 +304,44 @@ export async function sealImported(
 /** What a document says but for who issues it: that is of the day on which it was sealed. */
 export const sayingOf = (content: RawBuilder<unknown>) => sql`(${content}::jsonb - 'emisor')`;
 
-const importedRows = (accountId: number, table: SealedTable, ids: readonly number[]) => sql<SealedRow>`
-  select c.id as place, c.id as record_id, 'import' as action, null::text as related_table, null::bigint as related_id,
-    null::text as subject, c.content
-  from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
-  where ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))}`;
+const sealImportedContents = byTable((table) =>
+  sealing<{ ids: readonly number[] }>(
+    table,
+    ({ accountId, ids }) => sql`
+      select c.id as place, c.id as record_id, 'import' as action, null::text as related_table, null::bigint as related_id,
+        null::text as subject, c.content
+      from (${contentOf(table, accountId, sql`d.id = any(${ids}::bigint[])`)}) c
+      where ${sayingOf(sql`c.content`)} is distinct from ${sayingOf(lastSaying(accountId, table, sql`c.id`, 'content'))}`,
+  ),
+);
 
-function importedStates(accountId: number, table: SealedTable, ids: readonly number[]): RawBuilder<SealedRow> {
-  const [action, reason, condition] =
-    table === 'estimates'
-      ? [
-          sql`case d.state when 'accepted' then 'accept' when 'rejected' then 'reject' else 'reopen' end`,
-          sql`null`,
-          sql`d.state <> ${sealedAnswer(accountId, sql`d.id`)}`,
-        ]
-      : [
-          sql`'annul'`,
-          sql`d.annulment_reason`,
-          sql`d.annulled_at is not null and ${lastAction(accountId, table, sql`d.id`, ['annul'])} is null`,
-        ];
-  return sql<SealedRow>`
-    select d.id as place, d.id as record_id, ${action}::text as action, null::text as related_table, null::bigint as related_id,
-      ${lastSaying(accountId, table, sql`d.id`, 'hash')} as subject, ${eventOf(reason, sql`null`)} as content
-    from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = any(${ids}::bigint[]) and ${condition}`;
-}
+const sealImportedStates = byTable((table) =>
+  sealing<{ ids: readonly number[] }>(table, ({ accountId, ids }) => {
+    const [action, reason, condition] =
+      table === 'estimates'
+        ? [
+            sql`case d.state when 'accepted' then 'accept' when 'rejected' then 'reject' else 'reopen' end`,
+            sql`null`,
+            sql`d.state <> ${sealedAnswer(accountId, sql`d.id`)}`,
+          ]
+        : [
+            sql`'annul'`,
+            sql`d.annulment_reason`,
+            sql`d.annulled_at is not null and ${lastAction(accountId, table, sql`d.id`, ['annul'])} is null`,
+          ];
+    return sql`
+      select d.id as place, d.id as record_id, ${action}::text as action, null::text as related_table, null::bigint as related_id,
+        ${lastSaying(accountId, table, sql`d.id`, 'hash')} as subject, ${eventOf(reason, sql`null`)} as content
+      from ${sql.table(table)} d where d.account_id = ${accountId} and d.id = any(${ids}::bigint[]) and ${condition}`;
+  }),
+);
 
 /**
  * Seals anew what documents say from which a person was removed, and empties their earlier seals, whose chain can be followed without.
  */
 export async function sealAnonymised(
   db: Db,
-  chain: Omit<Chain, 'table'>,
+  chain: Chain,
   changed: readonly { table: string; id: number }[],
 ): Promise<void> {
   for (const table of SEALED_TABLES) {

@@ -23,7 +23,7 @@ export const hasUnsealed = (accountId: number) =>
 /** How many documents of a company it sealed, oldest first, some a transaction. Throws when stopped between two. DOC-01 */
 export async function sealUnsealed(
   database: Database,
-  chain: Omit<Chain, 'table'>,
+  chain: Chain,
   stop: AbortSignal,
 ): Promise<number> {
   const { accountId } = chain;

@@ -5,13 +5,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SealAction, SealedTable } from '../entities/values.ts';
 import { canonicalText, jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
 import type { Db } from './database.ts';
+import { fixedQuery } from './fixed-query.ts';
 import type { Origin } from './journal.ts';
 
-/** The chain that seals are added to, and who adds them. */
+/** The company whose chains seals are added to, and who adds them. */
 export interface Chain {
   accountId: number;
-  /** The table of the records. */
-  table: string;
   origin: Pick<Origin, 'actor' | 'door' | 'operation' | 'now'>;
 }
 
@@ -59,45 +58,68 @@ const entryOf = (table: RawBuilder<unknown>, before: RawBuilder<unknown>, n: Raw
 
 const hashOf = (text: RawBuilder<unknown>) => sql<string>`encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
 
+/** What every seal of a statement has in common. */
+interface Sealed extends Pick<Origin, 'actor' | 'door' | 'operation'> {
+  accountId: number;
+  /** The moment. */
+  now: string;
+}
+
 /**
- * Adds seals for the rows that a query gives (`SealedRow`). Sent at once, after what they are made from was written; from here to the
- * commit, others that seal in this chain wait.
+ * How seals are added to the chain of a table's records, for the rows that a query gives (`SealedRow`); `build` gets the marks of
+ * `More`, and of `accountId`. Sent at once, after what they are made from was written; from there to the commit, others that seal in
+ * this chain wait.
  */
-export function appendSeals(
-  db: Db,
-  { accountId, table, origin }: Chain,
-  rows: RawBuilder<SealedRow>,
-): Promise<unknown> {
-  const { actor, door, operation, now } = origin;
-  const chain = sql`account_id = ${accountId} and record_table = ${table}`;
-  return Promise.all([
-    sql`insert into seal_chains (account_id, record_table) values (${accountId}, ${table})
-      on conflict (account_id, record_table) do update set version = seal_chains.version + 1`.execute(db),
-    // A later statement, since it sees what was committed while the first one waited.
-    sql`insert into seals (account_id, record_table, n, record_id, action, sealed_at, actor, door, operation, related_table, related_id,
+export function sealing<More extends object>(
+  table: string,
+  build: (
+    values: { readonly [Name in keyof (More & Sealed)]: RawBuilder<(More & Sealed)[Name]> },
+  ) => RawBuilder<SealedRow>,
+): (db: Db, chain: Chain, more: More) => Promise<unknown> {
+  const name = sql.lit(table);
+  const chainOf = (accountId: RawBuilder<number>) => sql`account_id = ${accountId} and record_table = ${name}`;
+  const locked = fixedQuery<Pick<Sealed, 'accountId'>>(
+    ({ accountId }) => sql`
+      insert into seal_chains (account_id, record_table) values (${accountId}, ${name})
+      on conflict (account_id, record_table) do update set version = seal_chains.version + 1`,
+  );
+  // A later statement, since it sees what was committed while the first one waited.
+  const added = fixedQuery<More & Sealed>((values) => {
+    const { accountId, actor, door, operation, now } = values;
+    return sql`
+      insert into seals (account_id, record_table, n, record_id, action, sealed_at, actor, door, operation, related_table, related_id,
         subject, content, content_hash, previous, hash)
-      with recursive head as (select n, hash from seal_chains where ${chain}),
+      with recursive head as (select n, hash from seal_chains where ${chainOf(accountId)}),
       item as materialized (
         select i.*, ${hashOf(sql`i.content`)} as content_hash, row_number() over (order by i.place) as ordinal, ${actor}::text as actor, ${door}::text as door,
-          ${operation}::text as operation, ${now.toString()}::timestamptz as sealed_at
-        from (${rows}) i),
+          ${operation}::text as operation, ${now}::timestamptz as sealed_at
+        from (${build(values)}) i),
       link (ordinal, previous, hash) as (
         select 0::bigint, null::text, head.hash from head
         union all
         select e.ordinal, link.hash, ${hashOf(sql`e.entry`)}
         from link cross join head join lateral (
-          select item.ordinal, ${entryOf(sql`${table}`, sql`link.hash`, sql`head.n + item.ordinal`, 'item')} as entry
+          select item.ordinal, ${entryOf(name, sql`link.hash`, sql`head.n + item.ordinal`, 'item')} as entry
           from item where item.ordinal = link.ordinal + 1) e on true)
-      select ${accountId}::bigint, ${table}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
+      select ${accountId}::bigint, ${name}::text, head.n + item.ordinal, item.record_id, item.action, item.sealed_at, item.actor,
         item.door, item.operation, item.related_table, item.related_id, item.subject, item.content, item.content_hash, link.previous,
         link.hash
       from item join link on link.ordinal = item.ordinal cross join head
       order by item.ordinal
-      returning n`.execute(db),
-    sql`update seal_chains c set n = s.n, hash = s.hash
-      from (select n, hash from seals where ${chain} order by n desc limit 1) s
-      where c.account_id = ${accountId} and c.record_table = ${table}`.execute(db),
-  ]);
+      returning n`;
+  });
+  const noted = fixedQuery<Pick<Sealed, 'accountId'>>(
+    ({ accountId }) => sql`
+      update seal_chains c set n = s.n, hash = s.hash
+      from (select n, hash from seals where ${chainOf(accountId)} order by n desc limit 1) s
+      where c.account_id = ${accountId} and c.record_table = ${name}`,
+  );
+  return (db, { accountId, origin: { actor, door, operation, now } }, more) =>
+    Promise.all([
+      db.executeQuery(locked({ accountId })),
+      db.executeQuery(added({ ...more, accountId, actor, door, operation, now: now.toString() })),
+      db.executeQuery(noted({ accountId })),
+    ]);
 }
 
 /**

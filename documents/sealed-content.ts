@@ -193,7 +193,7 @@ export const sealedAnswer = (accountId: ValueSql<number>, id: RawBuilder<unknown
   sql`case ${lastAction(accountId, 'estimates', id, ['accept', 'reject', 'reopen', 'convert'])}
     when 'accept' then 'accepted' when 'convert' then 'accepted' when 'reject' then 'rejected' else 'pending' end`;
 
-const byTable = <T>(make: (table: SealedTable) => T): Record<SealedTable, T> => ({
+const byTable = <Made>(make: (table: SealedTable) => Made): Readonly<Record<SealedTable, Made>> => ({
   delivery_notes: make('delivery_notes'),
   estimates: make('estimates'),
   invoices: make('invoices'),

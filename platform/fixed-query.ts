@@ -9,26 +9,37 @@ export type ValueSql<T> = T | RawBuilder<T>;
 type Marks<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
 
 /**
- * A query that is put together once, when it is needed first: `build` gets a mark for each value, by its name, and may use it several
- * times. PostgreSQL takes a value's type from where it is used first; elsewhere it is cast. All other values belong into the text.
+ * A query that is put together once, when it is needed first. `build` gets a mark for each value, by its name (not by `...`), and may
+ * use it several times. PostgreSQL takes a value's type from its first use, so it is cast there. Throws for a value that is no mark.
  */
 export function fixedQuery<Values extends object, Row = unknown>(
   build: (values: Marks<Values>) => RawBuilder<Row>,
 ): (values: Values) => CompiledQuery<Row> {
-  let text: string | undefined;
-  const names: (keyof Values)[] = [];
-  const numberOf = (name: keyof Values) => names.indexOf(name) + 1 || names.push(name);
+  let fixed: { text: string; names: (keyof Values)[] } | undefined;
   const put = () => {
-    const marks = new Proxy({}, { get: (_, name) => sql.raw(`$${numberOf(name as keyof Values)}`) });
-    const { sql: made, parameters } = build(marks as Marks<Values>).compile(queries);
-    if (parameters.length > 0) throw new Error(`A fixed query with another value: ${made}`);
-    return made;
+    const marks = new Proxy({}, { get: (_, name) => sql`${new Mark(name)}` });
+    const made = build(marks as Marks<Values>).compile(queries);
+    const names: (keyof Values)[] = [];
+    const numbers = made.parameters.map((mark) => {
+      if (!(mark instanceof Mark)) throw new Error(`A fixed query with another value: ${made.sql}`);
+      const name = mark.name as keyof Values;
+      return names.indexOf(name) + 1 || names.push(name);
+    });
+    return { text: made.sql.trim().replace(/\$(\d+)/g, (_, at) => `$${numbers[Number(at) - 1]}`), names };
   };
   return (values) => {
-    text ??= put();
+    fixed ??= put();
     return CompiledQuery.raw(
-      text,
-      names.map((name) => values[name]),
+      fixed.text,
+      fixed.names.map((name) => values[name]),
     ) as CompiledQuery<Row>;
   };
+}
+
+class Mark {
+  readonly name: PropertyKey;
+
+  constructor(name: PropertyKey) {
+    this.name = name;
+  }
 }

@@ -1,6 +1,6 @@
 // Exactly-once writes: the answer to an idempotency key is stored in the same transaction as the effect (IDEM-01).
 // A second call with the key waits for the first one's row lock and replays its answer.
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import { type Db, isDatabaseError, isDivisionByZero, type Late } from './database.ts';
 import { ApiError, badField } from './errors.ts';
@@ -10,9 +10,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /** A hash of the operation and its validated input; calls with the same key must have the same hash. */
 export const requestHash = (operation: string, input: unknown) =>
-  createHash('sha256')
-    .update(JSON.stringify([operation, input]))
-    .digest('base64url');
+  hashOf('sha256', JSON.stringify([operation, input]), 'base64url');
 
 /**
  * The key as sent, or undefined. Throws 400 if it is longer than 255 characters or not printable ASCII, or if two different keys

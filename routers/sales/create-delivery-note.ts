@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { refuseBeforeLast } from '../shared/documents/document-number.ts';
-import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
+import { insertDeliveryNote } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { sealedId } from '../shared/id.ts';
@@ -25,11 +25,22 @@ export const createDeliveryNote = operation({
     detalles: z.array(saleLine).min(1).max(1000),
   },
   output: sealedId('deliveryNote').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {
+  async handler({
+    input,
+    db,
+    accountId,
+    principal: { multiFormatStock },
+    today,
+    now,
+    newId,
+    beforeCommit,
+    journal,
+    seal,
+  }) {
     const { pedido } = input;
     const date = refuseFuture(pedido.fecha, today);
     const [id, client, lines] = await Promise.all([
-      nextId(db, 'delivery_notes'),
+      newId('deliveryNote'),
       resolveBillingClient(db, accountId, input.cliente, journal),
       resolveLines(db, accountId, input.detalles, multiFormatStock),
     ]);

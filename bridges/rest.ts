@@ -1,6 +1,7 @@
 // REST v1 and its v0 aliases: routes from the table of operations. Texts of path, query and body are converted to the types of the
 // schema, and answers are wrapped in the envelope (ENV-*). The operation itself validates the input.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import findMyWay from 'find-my-way';
 import { z } from 'zod';
 import type { Door } from '../platform/audit.ts';
 import type { CallContext, OfferedFile, Service } from '../platform/context.ts';
@@ -33,11 +34,17 @@ type Input = Record<string, unknown>;
 export const LINES_TYPE = 'application/x-ndjson';
 const LINES_LIMIT = 5 * 1024 ** 2;
 
+/** How addresses are compared with routes. Parameters may be longer than any URL, so that an overlong id is a 404 like any unknown id. */
+export const ROUTING = { ignoreTrailingSlash: true, maxParamLength: 20_000 };
+
 /** The headers of a request that its answer depends on. RFC 9110, section 12.5.5 */
 const DEPENDS_ON = ['X-API-KEY', 'X-API-SECRET', 'X-Max-Lag'];
 
-/** Adds `/api/v1/...` and `POST /<alias>` for every operation. */
-export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<void> {
+/**
+ * Adds `/api/v1/...` and `POST /<alias>` for every operation. Returns what tells the methods that an address has, for `Allow`; undefined
+ * for an address that there is not.
+ */
+export async function addRestRoutes(app: FastifyInstance, service: Service): Promise<MethodsOf> {
   const methodsOf = new Map<string, Set<string>>();
   const add = (
     app: FastifyInstance,
@@ -108,25 +115,21 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
     }
   }
 
+  // One address each, whatever the method: a route for each method that there is not would take 20 MB.
+  const addresses = findMyWay(ROUTING);
   for (const [url, allowed] of methodsOf) {
     const allow = [...allowed].join(', ');
-    app.route({
-      method: app.supportedMethods.filter((method) => !allowed.has(method)),
-      url,
-      // In onRequest, so that the method's error comes before any other.
-      async onRequest(_request, reply) {
-        reply.header('Allow', allow);
-        throw new ApiError('methodNotAllowed', `Método no admitido en esta dirección; se admite ${allow}`);
-      },
-      handler: () => {},
-    });
+    addresses.on('GET', url, () => {}, allow);
     app.options(url, {
       // In onRequest, so that the body is not read.
       onRequest: async (_request, reply) => reply.header('Allow', allow).send(success(null)),
       handler: () => {},
     });
   }
+  return (url) => addresses.find('GET', url.split('?', 1)[0] ?? '')?.store;
 }
+
+export type MethodsOf = (url: string) => string | undefined;
 
 /** Whether a caller names the file's type in `Accept`, and JSON not or less. RFC 9110, section 12.5.1 */
 function prefersFile({ headers }: FastifyRequest, type: string): boolean {

@@ -20,7 +20,7 @@ import { addFileRoutes } from '../bridges/files.ts';
 import { addMcpRoutes } from '../bridges/mcp.ts';
 import { addOAuthRoutes, type OAuthOptions } from '../bridges/oauth/index.ts';
 import { addPages } from '../bridges/pages/index.ts';
-import { addRestRoutes } from '../bridges/rest.ts';
+import { addRestRoutes, type MethodsOf, ROUTING } from '../bridges/rest.ts';
 import { addTrpcRoutes } from '../bridges/trpc.ts';
 import type { Service } from '../platform/context.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -93,8 +93,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
-    // Longer than any URL, so that an overlong id is a 404 like any unknown id.
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
+    routerOptions: ROUTING,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
     genReqId: ({ headers: { 'x-request-id': given } }) =>
       typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID(),
@@ -138,12 +137,18 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   }
 
   if (options.traces) addTracing(app);
+  let methodsOf: MethodsOf = () => undefined;
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
     // Shared caches don't know that an answer depends on the API key's headers. Routes that may be cached override this.
     reply.header('Cache-Control', 'no-store');
     // Before the body is read, so that the path's error comes first. ENV-10
-    if (request.is404) throw new ApiError('notFound', 'No existe esa dirección');
+    if (request.is404) {
+      const allow = methodsOf(request.url);
+      if (allow === undefined) throw new ApiError('notFound', 'No existe esa dirección');
+      reply.header('Allow', allow);
+      throw new ApiError('methodNotAllowed', `Método no admitido en esta dirección; se admite ${allow}`);
+    }
     // Fastify rejects a QUERY without a content type with its own error. Set one, so that it becomes our 405.
     if (request.method === 'QUERY') request.raw.headers['content-type'] ??= 'application/json';
     // The queue is full: refuse the call rather than make it and later ones wait too long.
@@ -202,7 +207,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
 
   if (service.metrics && options.metricsToken) addMetrics(app, service.metrics, options.metricsToken, options);
   addFileRoutes(app, service);
-  await addRestRoutes(app, service);
+  methodsOf = await addRestRoutes(app, service);
   addDocs(app, { baseUrl: options.baseUrl, contact: options.apiContact });
   addTrpcRoutes(app, service);
   await addOAuthRoutes(app, service, options.oauth);

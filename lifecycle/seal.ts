@@ -21,11 +21,7 @@ export const hasUnsealed = (accountId: number) =>
   )})`;
 
 /** How many documents of a company it sealed, oldest first, some a transaction. Throws when stopped between two. DOC-01 */
-export async function sealUnsealed(
-  database: Database,
-  chain: Chain,
-  stop: AbortSignal,
-): Promise<number> {
+export async function sealUnsealed(database: Database, chain: Chain, stop: AbortSignal): Promise<number> {
   const { accountId } = chain;
   let sealed = 0;
   for (const table of SEALED_TABLES) {

@@ -24,7 +24,7 @@ COPY server server
 # user apart. In the end that one can write to nothing but /backups, whose owner a new volume takes over.
 RUN mkdir -p node_modules/.cache /backups && chown node node_modules/.cache /backups
 USER node
-RUN NODE_COMPILE_CACHE=node_modules/.cache/albaran node -e "const { accessSync, globSync } = require('fs'); accessSync('entities/migrations'); Promise.all(['server/process.ts', ...globSync('{account-file,bridges,documents,entities,figures,lifecycle,platform,routers,server}/**/*.ts')].map((file) => import('./' + file)))" && chmod -R a-w node_modules/.cache
+RUN NODE_COMPILE_CACHE=node_modules/.cache/albaran node -e "const { accessSync, globSync } = require('fs'); accessSync('entities/migrations'); Promise.all(['server/process.ts', ...globSync('{account-file,bridges,documents,figures,lifecycle,platform,routers,server}/**/*.ts')].map((file) => import('./' + file)))" && chmod -R a-w node_modules/.cache
 
 ENV HOST=0.0.0.0 PORT=3000
 # What a process keeps in memory stays near 200 MB; a company with very long answers may ask for more.

@@ -108,12 +108,12 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
           caller.catalogue = wantsCatalogue(request.query.modo);
           refuseWrite(caller, request, reply);
           request.hasWritten = [body].flat().some((message) => callsWrite(caller, message));
-          const message = () => webRequest(request);
-          answer = !(await isLegacyRequest(message(), body))
-            ? await handler.fetch(message(), { authInfo: caller, parsedBody: body })
+          const message = webRequest(request);
+          answer = !(await isLegacyRequest(message, body))
+            ? await handler.fetch(message, { authInfo: caller, parsedBody: body })
             : Array.isArray(body)
               ? await service.batches.run(caller.principal.accountId, () => answerBatch(caller, message, body, onerror))
-              : await answerLegacy(caller, message(), body, onerror);
+              : await answerLegacy(caller, message, body, onerror);
           // A subscription ends only when the client hangs up.
           if (!isStream) text = caller.answers.fill(await answer.text());
         } finally {
@@ -207,7 +207,7 @@ function checkBatch(messages: readonly unknown[]): void {
  */
 async function answerBatch(
   caller: Caller,
-  request: () => Request,
+  request: Request,
   messages: readonly unknown[],
   onerror: (error: Error) => void,
 ): Promise<Response> {
@@ -222,7 +222,7 @@ async function answerBatch(
     let text = '';
     if (refusal) text = errorFor(message, refusal);
     else {
-      const answer = await answerLegacy(caller, request(), message, onerror);
+      const answer = await answerLegacy(caller, request, message, onerror);
       // An error of the request itself applies to all messages.
       if (index === 0 && !answer.ok) return answer;
       text = caller.answers.fill(await answer.text());

@@ -126,7 +126,7 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
       handler: () => {},
     });
   }
-  return (url) => addresses.find('GET', url.split('?', 1)[0] ?? '')?.store;
+  return (url) => addresses.find('GET', url)?.store;
 }
 
 export type MethodsOf = (url: string) => string | undefined;

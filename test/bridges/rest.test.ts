@@ -139,6 +139,23 @@ describe('every answer is the envelope:', () => {
     }
   });
 
+  test.each([
+    '/api/v1/employees/',
+    '/api/v1/employees?pagina=2',
+    '/api/v1/employe%65s',
+    '//api/v1/employees',
+    '/api/v1/employees/x/y/z',
+  ])(
+    '[ENV-04] %s is the address of the operation for a method that does not fit, if it is for one that does',
+    async (url) => {
+      await using server = await startServer();
+      const acme = await server.company();
+      const found = await server.request(url, { headers: acme.headers });
+      const answer = await server.request(url, { method: 'PATCH', headers: acme.headers });
+      expectEnvelope(answer, found.status === 200 ? 405 : 404, url);
+    },
+  );
+
   test('[ENV-04] every method that HTTP knows is answered so, the rare ones too', async () => {
     await using server = await startServer();
     for (const method of ['TRACE', 'PROPFIND', 'PURGE', 'QUERY', 'PATCH', 'MKCALENDAR', 'M-SEARCH', 'SUBSCRIBE']) {

@@ -22,7 +22,7 @@ import {
 } from '../platform/canonical-json.ts';
 import type { Db } from '../platform/database.ts';
 import type { ValueSql } from '../platform/fixed-query.ts';
-import { type Chain, type Sealing, sealing } from '../platform/seals.ts';
+import { type Chain, type Sealing, sealAppender } from '../platform/seals.ts';
 import type { ContentIssuer } from './content.ts';
 import { amountsOfRates, BY_RATE, type TaxedLines, vatRates, withheld } from './vat-by-rate.ts';
 
@@ -220,7 +220,7 @@ export async function sealDocuments(db: Db, chain: Chain, sealings: readonly Sea
 
 /** What documents say. */
 const sealContents = byTable((table) =>
-  sealing<{ ids: readonly number[]; action: SealAction }>(
+  sealAppender<{ ids: readonly number[]; action: SealAction }>(
     table,
     ({ accountId, ids, action }) => sql`
       select array_position(${ids}::bigint[], c.id) as place, c.id as record_id, ${action}::text as action,
@@ -234,7 +234,7 @@ const eventOf = (reason: RawBuilder<unknown>, related: RawBuilder<unknown>) =>
   canonicalText(jsonObjectOf({ motivo: jsonTextOf(reason), relacionado: jsonTextOf(related) }));
 
 const sealingOfState = (table: SealedTable, made?: SealedTable) =>
-  sealing<{ id: number; action: SealAction; reason: string | null; related: number | null }>(
+  sealAppender<{ id: number; action: SealAction; reason: string | null; related: number | null }>(
     table,
     ({ accountId, id, action, reason, related }) => sql`
       select 1 as place, ${id}::bigint as record_id, ${action}::text as action, ${sql.lit(made ?? null)}::text as related_table,
@@ -305,7 +305,7 @@ export async function sealImported(
 export const sayingOf = (content: RawBuilder<unknown>) => sql`(${content}::jsonb - 'emisor')`;
 
 const sealImportedContents = byTable((table) =>
-  sealing<{ ids: readonly number[] }>(
+  sealAppender<{ ids: readonly number[] }>(
     table,
     ({ accountId, ids }) => sql`
       select c.id as place, c.id as record_id, 'import' as action, null::text as related_table, null::bigint as related_id,
@@ -316,7 +316,7 @@ const sealImportedContents = byTable((table) =>
 );
 
 const sealImportedStates = byTable((table) =>
-  sealing<{ ids: readonly number[] }>(table, ({ accountId, ids }) => {
+  sealAppender<{ ids: readonly number[] }>(table, ({ accountId, ids }) => {
     const [action, reason, condition] =
       table === 'estimates'
         ? [

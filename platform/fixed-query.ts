@@ -6,7 +6,8 @@ import { queries } from './database.ts';
 /** A value, or where a fixed query has its values. */
 export type ValueSql<T> = T | RawBuilder<T>;
 
-type Marks<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
+/** A mark for each value. */
+export type Marks<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
 
 /**
  * A query that is put together once, when it is needed first. `build` gets a mark for each value, by its name (not by `...`), and may

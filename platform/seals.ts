@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SealAction, SealedTable } from '../entities/values.ts';
 import { canonicalText, jsonObjectOf, jsonTextOf, jsonWhole } from './canonical-json.ts';
 import type { Db } from './database.ts';
-import { fixedQuery } from './fixed-query.ts';
+import { fixedQuery, type Marks } from './fixed-query.ts';
 import type { Origin } from './journal.ts';
 
 /** The company whose chains seals are added to, and who adds them. */
@@ -70,11 +70,9 @@ interface Sealed extends Pick<Origin, 'actor' | 'door' | 'operation'> {
  * `More`, and of `accountId`. Sent at once, after what they are made from was written; from there to the commit, others that seal in
  * this chain wait.
  */
-export function sealing<More extends object>(
+export function sealAppender<More extends object>(
   table: string,
-  build: (
-    values: { readonly [Name in keyof (More & Sealed)]: RawBuilder<(More & Sealed)[Name]> },
-  ) => RawBuilder<SealedRow>,
+  build: (values: Marks<More & Sealed>) => RawBuilder<SealedRow>,
 ): (db: Db, chain: Chain, more: More) => Promise<unknown> {
   const name = sql.lit(table);
   const chainOf = (accountId: RawBuilder<number>) => sql`account_id = ${accountId} and record_table = ${name}`;

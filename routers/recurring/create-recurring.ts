@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
-import { nextId } from '../shared/documents/insert-document.ts';
 import { checkAmounts, resolveLines } from '../shared/documents/sale-lines.ts';
 import { sealedId } from '../shared/id.ts';
 import { text } from '../shared/schemas.ts';
@@ -29,11 +28,11 @@ export const createRecurring = operation({
     detalles: z.array(recurringLine).min(1).max(1000).describe('De un ciclo'),
   },
   output: sealedId('recurring').meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input: { cliente, pedido, detalles }, db, accountId, today, journal }) {
+  async handler({ input: { cliente, pedido, detalles }, db, accountId, today, newId, journal }) {
     const [client, lines, recurringId] = await Promise.all([
       resolveBillingClient(db, accountId, cliente, journal),
       resolveLines(db, accountId, detalles, false),
-      nextId(db, 'recurrings'),
+      newId('recurring'),
     ]);
     checkAmounts(lines, 1);
     const { periodicity = 'yearly', ...schedule } = scheduleColumns(pedido);

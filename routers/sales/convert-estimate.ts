@@ -6,7 +6,7 @@ import { markedId } from '../../platform/ids.ts';
 import { operation } from '../operation.ts';
 import { touch, updateRecord } from '../shared/changes.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
-import { insertDeliveryNote, nextId } from '../shared/documents/insert-document.ts';
+import { insertDeliveryNote } from '../shared/documents/insert-document.ts';
 import { checkAmounts, goodsOf, type ResolvedLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput } from '../shared/schemas.ts';
@@ -37,12 +37,12 @@ export const convertEstimate = operation({
     vencimientos: dueDates().describe('De una factura; suman el total'),
   },
   output: z.union([sealedId('deliveryNote'), sealedId('invoice')]).meta({ example: 'k0vYc3m1Q2p9rT5uW8xZa4B' }),
-  async handler({ input, db, accountId, today: date, now, beforeCommit, journal, seal }) {
+  async handler({ input, db, accountId, today: date, now, newId, beforeCommit, journal, seal }) {
     const { presupuestoId, destino, lineas, vencimientos } = input;
     const isInvoice = destino === 'factura';
     if (vencimientos && !isInvoice) throw badField('vencimientos', 'solo los tiene una factura');
     const [documentId, , estimate, rows] = await Promise.all([
-      nextId(db, isInvoice ? 'invoices' : 'delivery_notes'),
+      newId(isInvoice ? 'invoice' : 'deliveryNote'),
       // Conversions of an estimate take turns.
       sql`select id from estimates where account_id = ${accountId} and id = ${presupuestoId} for no key update`.execute(
         db,

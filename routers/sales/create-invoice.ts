@@ -5,7 +5,6 @@ import { touch } from '../shared/changes.ts';
 import { billingClient, clientByIdAlone, resolveBillingClient } from '../shared/documents/billing-client.ts';
 import { refuseBeforeLast } from '../shared/documents/document-number.ts';
 import { dueDates } from '../shared/documents/due-dates.ts';
-import { nextId } from '../shared/documents/insert-document.ts';
 import { refuseFuture, saleOrder } from '../shared/documents/sale-document.ts';
 import { checkAmounts, goodsOf, resolveLines, saleLine } from '../shared/documents/sale-lines.ts';
 import { id, sealedId } from '../shared/id.ts';
@@ -35,14 +34,25 @@ export const createInvoice = operation({
     retencion: percentInput().optional().describe('IRPF, % de la base'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, principal: { multiFormatStock }, today, now, beforeCommit, journal, seal }) {
+  async handler({
+    input,
+    db,
+    accountId,
+    principal: { multiFormatStock },
+    today,
+    now,
+    newId,
+    beforeCommit,
+    journal,
+    seal,
+  }) {
     const { cliente, pedido, detalles, albaranes, vencimientos, retencion } = input;
     const problems = contradictions(input);
     if (problems.length > 0) throw badInput(problems);
     const date = refuseFuture(pedido?.fecha, today);
     const projectId = pedido?.proyectoId ?? null;
     const [id, billed, lines, notes] = await Promise.all([
-      nextId(db, 'invoices'),
+      newId('invoice'),
       cliente && resolveBillingClient(db, accountId, cliente, journal),
       detalles && resolveLines(db, accountId, detalles, multiFormatStock),
       albaranes && lockNotes(db, accountId, albaranes),

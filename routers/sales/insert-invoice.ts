@@ -9,7 +9,7 @@ import type { ResolvedLine } from '../shared/documents/sale-lines.ts';
 import { copyNoteLines } from './notes-to-invoice.ts';
 
 export interface NewInvoice {
-  /** From `nextId`. */
+  /** Drawn before: no other invoice has it. */
   id: number;
   date: Temporal.PlainDate;
   clientId: number;

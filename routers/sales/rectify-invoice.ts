@@ -9,7 +9,7 @@ import { operation } from '../operation.ts';
 import { touch } from '../shared/changes.ts';
 import { reason } from '../shared/documents/annulment.ts';
 import { nextNumber } from '../shared/documents/document-number.ts';
-import { addToProjects, nextId, numberedSearch } from '../shared/documents/insert-document.ts';
+import { addToProjects, numberedSearch } from '../shared/documents/insert-document.ts';
 import { settle } from '../shared/documents/settlement.ts';
 import { id, sealedId } from '../shared/id.ts';
 import { decimalInput } from '../shared/schemas.ts';
@@ -43,10 +43,10 @@ export const rectifyInvoice = operation({
     compensar: z.boolean().default(true).describe('Contra lo pendiente de la factura'),
   },
   output: sealedId('invoice').meta({ example: 'k7Rw0bT4cX1n8mQ6vLs2dEg' }),
-  async handler({ input, db, accountId, today, now, beforeCommit, journal, seal }) {
+  async handler({ input, db, accountId, today, now, newId, beforeCommit, journal, seal }) {
     const { facturaId, motivo, devolver_stock, liberar_albaranes, compensar } = input;
     const [id, { original, lines }] = await Promise.all([
-      nextId(db, 'invoices'),
+      newId('invoice'),
       lockInvoice(db, accountId, facturaId, input.lineas),
     ]);
     if (original.annulled) throw badField('facturaId', 'está anulada');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { ROLLUPS } from '../../figures/figures.ts';
 import { differences } from '../../figures/rollups.ts';
-import { insertDeliveryNote, nextId } from '../../routers/shared/documents/insert-document.ts';
+import { insertDeliveryNote, nextNoteId } from '../../routers/shared/documents/insert-document.ts';
 import { issueRenewals } from '../../routers/shared/renewals/issue-renewals.ts';
 import { ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { type Company, type FileRecord, startServer, TestClock } from '../helpers/world.ts';
@@ -379,7 +379,7 @@ test('[PRJ-01] an import that works totals out anew waits for the sale that is a
     const now = clock.now();
     const date = Temporal.PlainDate.from(TODAY);
     const lines = [{ ...line, ...none, ...undated }];
-    const id = await nextId(db, 'delivery_notes');
+    const id = await nextNoteId(db);
     await insertDeliveryNote(db, { id, accountId: acme.id, date, now, clientId: 1, priceList: 1, concept: '', lines });
     sold.resolve();
     await mayEnd.promise;

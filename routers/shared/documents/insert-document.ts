@@ -148,14 +148,14 @@ async function moveStock(
   ]);
 }
 
-/** The id of a record that is about to be written. */
-export async function nextId(db: Db, table: 'delivery_notes' | 'invoices' | 'recurrings'): Promise<number> {
-  const next = sql<number>`nextval(${sql.lit(`${table}_id_seq`)})`.as('id');
+/** The id of a delivery note that is about to be written, where no call draws it (`newId`). */
+export async function nextNoteId(db: Db): Promise<number> {
+  const next = sql<number>`nextval('delivery_notes_id_seq')`.as('id');
   return (await db.selectNoFrom(next).executeTakeFirstOrThrow()).id;
 }
 
 export interface NewDeliveryNote {
-  /** From `nextId`. */
+  /** Drawn before: no other note has it. */
   id: number;
   accountId: number;
   date: Temporal.PlainDate;

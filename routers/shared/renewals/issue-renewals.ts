@@ -9,7 +9,7 @@ import { type Database, type Db, isDatabaseAway, isDatabaseError } from '../../.
 import { badField, notFound } from '../../../platform/errors.ts';
 import { Changes, writeJournal } from '../../../platform/journal.ts';
 import { inSlices } from '../../../platform/slices.ts';
-import { insertDeliveryNote, nextId } from '../documents/insert-document.ts';
+import { insertDeliveryNote, nextNoteId } from '../documents/insert-document.ts';
 import { goodsOf, type ResolvedLine } from '../documents/sale-lines.ts';
 import { CYCLES, countRenewals, renewalDates, type Schedule } from './renewal-dates.ts';
 
@@ -321,7 +321,7 @@ async function issueCycle(
   { accountId, today, now }: { accountId: number; today: Temporal.PlainDate; now: Temporal.Instant },
   { row, lines, due, cycle }: Held & { lines: readonly ResolvedLine[]; cycle: string },
 ): Promise<number> {
-  const noteId = await nextId(db, 'delivery_notes');
+  const noteId = await nextNoteId(db);
   const last = latest(row.last_invoiced_on, cycle);
   await Promise.all([
     insertDeliveryNote(db, {

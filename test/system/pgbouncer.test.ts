@@ -38,10 +38,11 @@ const namesIn = ({ status, body }: Answer): string[] => {
 };
 const names = async (company: Company) => namesIn(await company.get('/crm/contacts', { por_pagina: 1000 }));
 
-/** The pooler's backends on this database. */
+/** The pooler's backends on this database. PostgreSQL's own workers, which vacuum at any time, are none of them. */
 async function backends(): Promise<number> {
   const { rows } = await database.admin.query<{ count: number }>(
-    `select count(*)::int from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    `select count(*)::int from pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
   );
   return rows[0]?.count ?? 0;
 }

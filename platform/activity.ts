@@ -2,7 +2,7 @@
 // after, for many calls at once, so that no call waits for it. A process that dies loses what was not written yet.
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import type { Clock } from './clock.ts';
+import { type Clock, dateIn } from './clock.ts';
 import { type Database, type Db, isDatabaseAway } from './database.ts';
 import type { Principal } from './principal.ts';
 
@@ -46,18 +46,11 @@ interface Waiting {
   due: number;
 }
 
-/** A local day of a company, known for the rest of its minute: offsets of time zones are whole minutes. */
-interface Today {
-  minute: number;
-  day: string;
-}
-
 export class Activity {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
   #waiting = new Map<number, Waiting>();
-  readonly #days = new Map<number, Today>();
   readonly #counting = new Set<Promise<void>>();
   readonly #writing = new Map<number, Promise<void>>();
   #numberOfCalls = 0;
@@ -75,7 +68,8 @@ export class Activity {
   /** Counts a call by what it was answered, the status of HTTP. One that nobody was known to make is not counted. */
   answered({ accountId, timeZone, actor }: Principal, operation: string, status: number): void {
     if (status === UNAUTHORIZED) return;
-    this.#add(accountId, { actor, day: this.#dayOf(accountId, timeZone), operation, status, calls: 1 });
+    const day = dateIn(timeZone, this.#clock.now()).toString();
+    this.#add(accountId, { actor, day, operation, status, calls: 1 });
   }
 
   /** Notes a call of an assistant that was answered. */
@@ -112,16 +106,6 @@ export class Activity {
     for (const accountId of [...this.#waiting.keys()]) await this.flush(accountId);
   }
 
-  #dayOf(accountId: number, timeZone: string): string {
-    const now = this.#clock.now();
-    const minute = Math.floor(now.epochMilliseconds / 60_000);
-    const known = this.#days.get(accountId);
-    if (known?.minute === minute) return known.day;
-    const day = now.toZonedDateTimeISO(timeZone).toPlainDate().toString();
-    this.#days.set(accountId, { minute, day });
-    return day;
-  }
-
   #waitingOf(accountId: number, withinMs: number): Waiting {
     const due = performance.now() + withinMs;
     const waiting = this.#waiting.get(accountId) ?? { calls: [], counts: new Map(), due };
@@ -147,8 +131,6 @@ export class Activity {
   async #writeDue(): Promise<void> {
     const now = performance.now();
     for (const [accountId, { due }] of [...this.#waiting]) if (due <= now) await this.flush(accountId);
-    // A company without anything to write has not called for a while.
-    for (const accountId of this.#days.keys()) if (!this.#waiting.has(accountId)) this.#days.delete(accountId);
     if (this.#lost > 0) this.#log.warn({ calls: this.#lost }, 'calls were not counted: the database was away');
     this.#lost = 0;
     this.#timer =

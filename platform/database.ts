@@ -17,6 +17,7 @@ import pg from 'pg';
 import type { Schema } from '../entities/index.ts';
 import { connectionTo } from './connection.ts';
 import { asApiError, unauthorized } from './errors.ts';
+import { STATE } from './kept-answers.ts';
 import { checkSpread } from './spread.ts';
 import { checkTenantRole, TENANT_ROLE } from './tenant-role.ts';
 import { traced } from './tracing.ts';
@@ -80,6 +81,8 @@ export interface TransactionOptions {
   /** All statements of the read see the same snapshot. Otherwise each sees what was committed before it ran. */
   snapshot?: boolean;
   credential?: CredentialCheck | undefined;
+  /** Whether the work is told the company's state (JRN-04), read ahead of its statements, together with the credential's check. */
+  state?: boolean;
   /** The kind of plan of its prepared statements; by default PostgreSQL decides after five executions. */
   plan?: keyof typeof PLANS | undefined;
   /** Planner settings for its statements. */
@@ -88,11 +91,17 @@ export interface TransactionOptions {
   lockTimeoutMs?: number;
 }
 
-/**
- * The work of a transaction. Statements passed to `beforeCommit` are sent without waiting for their results; the transaction
- * commits only if they succeed.
- */
-export type Work<T> = (db: Db, beforeCommit: (statement: Promise<unknown>) => void, late: Late) => Promise<T>;
+/** The work of a transaction. */
+export type Work<T> = (db: Db, transaction: Transaction) => Promise<T>;
+
+/** What the work of a transaction has besides its statements. */
+export interface Transaction {
+  /** Takes a statement that was sent without waiting for its result; the transaction commits only if it succeeds. */
+  beforeCommit(statement: Promise<unknown>): void;
+  late: Late;
+  /** The company's state, where the transaction was asked for it. */
+  state: Promise<string | undefined>;
+}
 
 /** Sends a statement that is made when it is sent: the work of this turn of the event loop may decide what it says. */
 export type Late = (make: () => CompiledQuery) => Promise<QueryResult<unknown>>;
@@ -261,15 +270,21 @@ function kyselyOn(connection: DatabaseConnection): Db {
 }
 
 // If the credential is no longer live, the division by zero fails the transaction and every statement sent after it.
-const KEY_CHECK = `select 1 / count(*) from api_keys
-  where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`;
-const TOKEN_CHECK = `select 1 / count(*) from oauth_tokens t join grants g on g.account_id = $1 and g.id = t.grant_id
-  where t.account_id = $1 and t.hash = $2 and t.kind = 'access' and t.expires_at > $3 and g.revoked_at is null`;
+const CHECKS = {
+  key: `from api_keys
+    where account_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > to_timestamp($3))`,
+  token: `from oauth_tokens t join grants g on g.account_id = $1 and g.id = t.grant_id
+    where t.account_id = $1 and t.hash = $2 and t.kind = 'access' and t.expires_at > to_timestamp($3) and g.revoked_at is null`,
+};
 
-const checkOf = (accountId: number, { credential, now }: CredentialCheck) =>
-  credential.kind === 'key'
-    ? CompiledQuery.raw(KEY_CHECK, [accountId, credential.id, now.toString()])
-    : CompiledQuery.raw(TOKEN_CHECK, [accountId, credential.hash, now.toString()]);
+/** What is asked ahead of the work: whether the credential is live, and the company's state. Undefined for neither. */
+function checkOf(accountId: number, check: CredentialCheck | undefined, state: boolean): CompiledQuery | undefined {
+  if (!check) return state ? CompiledQuery.raw(`select ${STATE} as state`, [accountId]) : undefined;
+  const { credential, now } = check;
+  const about = credential.kind === 'key' ? credential.id : credential.hash;
+  const asked = `select 1 / count(*) as live${state ? `, ${STATE} as state` : ''} ${CHECKS[credential.kind]}`;
+  return CompiledQuery.raw(asked, [accountId, about, now.epochMilliseconds / 1000]);
+}
 
 /** Used before the company is known. */
 const NO_COMPANY = 0;
@@ -389,7 +404,7 @@ export class Database {
   async #transaction<T>(
     setting: string,
     accountId: number,
-    { write = false, durable = true, snapshot = false, credential, ...more }: TransactionOptions,
+    { write = false, durable = true, snapshot = false, credential, state = false, ...more }: TransactionOptions,
     work: Work<T>,
   ): Promise<T> {
     const { lockTimeoutMs, plan, plannerHints } = more;
@@ -411,12 +426,15 @@ export class Database {
       bursts: !write && !snapshot,
     });
     const begun = connection.begin();
-    const checked = credential
-      ? connection.executeQuery(checkOf(accountId, credential)).catch((error: unknown) => {
+    const check = checkOf(accountId, credential, state);
+    const checked = check
+      ? connection.executeQuery<{ state?: string | null }>(check).catch((error: unknown) => {
           throw isDivisionByZero(error) ? unauthorized() : error;
         })
-      : begun;
+      : begun.then(() => undefined);
     checked.catch(() => {});
+    const found = checked.then((result) => result?.rows[0]?.state ?? undefined);
+    found.catch(() => {});
     let answered = false;
     const trailing: Promise<unknown>[] = [];
     const beforeCommit = (statement: Promise<unknown>) => {
@@ -425,11 +443,13 @@ export class Database {
     };
     try {
       const late: Late = (make) => connection.execute(make);
-      const result = await work(kyselyOn(connection), beforeCommit, late).catch(async (error: unknown) => {
-        await begun;
-        await checked;
-        throw connection.causeOf(error);
-      });
+      const result = await work(kyselyOn(connection), { beforeCommit, late, state: found }).catch(
+        async (error: unknown) => {
+          await begun;
+          await checked;
+          throw connection.causeOf(error);
+        },
+      );
       answered = true;
       // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
       const committed = connection.end('commit');

@@ -1,26 +1,16 @@
 // Answers of reads that this process keeps, each with the company's state that it shows. One is given again only when the call's own
 // transaction finds that state unchanged. JRN-04
 import { hash } from 'node:crypto';
-import type { QueryResult } from 'kysely';
-import { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Late } from './database.ts';
 import { JsonText } from './json-text.ts';
 
-/** What a company's answers stand on: its journal's epoch and newest change. */
-const STATE = `select j.epoch || ' ' || j.n || ' ' || coalesce((
-    select a.id from audit_records a where a.account_id = $1 order by a.id desc limit 1), 0) as state
-  from journals j where j.account_id = $1`;
-
 /**
- * The company's state as this transaction sees it; undefined where it has no journal yet. The version before wrote no journal but an
- * audit record with every write: so its number is a part of the state.
+ * What a company's answers stand on, as an SQL expression where $1 is the company: its journal's epoch and newest change; null where it
+ * has no journal yet. The version before wrote no journal but an audit record with every write: so its number is a part of the state.
  */
-export async function stateOf(late: Late, accountId: number): Promise<string | undefined> {
-  const { rows }: QueryResult<unknown> = await late(() => CompiledQuery.raw(STATE, [accountId]));
-  const [row] = rows;
-  return typeof row === 'object' && row !== null && 'state' in row ? String(row.state) : undefined;
-}
+export const STATE = `(select j.epoch || ' ' || j.n || ' ' || coalesce((
+    select a.id from audit_records a where a.account_id = $1 order by a.id desc limit 1), 0)
+  from journals j where j.account_id = $1)`;
 
 /** A kept answer, with the body that REST sends of it once it has been given again: to encode it takes longer than to find it. */
 export class KeptText extends JsonText {
@@ -33,6 +23,8 @@ interface Kept {
   answer: KeptText;
   /** Whether it was found unchanged when it was last asked for: then the next call looks before it reads anew. */
   lasting: boolean;
+  /** The entity tag, once it has been asked for. */
+  tag?: string;
 }
 
 /** What one company has, by keys: the one that was asked for longest ago first. */
@@ -102,13 +94,19 @@ export class KeptAnswers {
 
   /** The entity tag of what this key answers in this state. RFC 9110, section 8.8.3 */
   tagOf(key: string, state: string): string {
-    return `W/"${hash('sha256', `${this.#build}\n${state}\n${key}`, 'base64url').slice(0, 27)}"`;
+    const kept = this.#answers?.peek(key);
+    if (kept?.state !== state) return this.#makeTag(key, state);
+    kept.tag ??= this.#makeTag(key, state);
+    return kept.tag;
   }
 
   /** How much of a company's answers is kept, in bytes. */
   bytesOf(accountId: number): number {
     return this.#companies.get(accountId)?.bytes ?? 0;
   }
+
+  #makeTag = (key: string, state: string) =>
+    `W/"${hash('sha256', `${this.#build}\n${state}\n${key}`, 'base64url').slice(0, 27)}"`;
 
   #forget(kept: Kept, key: string): void {
     const of = this.#companies.get(kept.accountId);

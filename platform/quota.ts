@@ -4,7 +4,7 @@
 // people to see; these counts are written together with a debit, without an extra round trip.
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Clock } from './clock.ts';
+import { type Clock, dateIn } from './clock.ts';
 import type { Database } from './database.ts';
 import { ApiError, unauthorized, unavailable } from './errors.ts';
 import type { Principal } from './principal.ts';
@@ -58,7 +58,7 @@ const DAYS_SHOWN = 7;
 export const postgresQuotaStore = (database: Database): QuotaStore => ({
   // Every company's first call of a minute waits for this: not for the disk too, for counts that a crash may lose.
   add: (accountId, windowStart, calls, made) =>
-    database.transaction(accountId, { write: true, durable: false }, async (db, beforeCommit) => {
+    database.transaction(accountId, { write: true, durable: false }, async (db, { beforeCommit }) => {
       // A process may have cached the key of a deleted company, for which nothing is counted.
       const account = db.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
       const counted = db
@@ -282,7 +282,7 @@ export class Quota {
     this.#dropIdle(windowStart);
     let bucket = this.#buckets.get(accountId);
     if (bucket?.windowStart !== windowStart) {
-      const day = instant(windowStart).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+      const day = dateIn(timeZone, instant(windowStart)).toString();
       bucket = { windowStart, day, held: 0, used: 0, made: bucket?.made ?? new Map() };
       this.#buckets.set(accountId, bucket);
     }

@@ -1,16 +1,16 @@
 // Reads whose callers allow a lag (X-Max-Lag) are answered by a streaming replica while it is fresh enough.
 // The lag is measured without the clocks of other machines: this process samples the position of the primary's write-ahead log,
-// and each transaction on the replica begins with a statement that fails unless the replica has replayed the position of that many
+// and each transaction on the replica sends ahead a statement that fails unless the replica has replayed the position of that many
 // seconds ago. So an answer is never older than the caller allows, even if several replicas share one address, and an idle primary
 // causes no lag.
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import {
-  type CredentialCheck,
   Database,
   type DatabaseOptions,
   type Db,
   isDatabaseError,
+  type TransactionOptions,
   type Work,
 } from './database.ts';
 import { ApiError, badField } from './errors.ts';
@@ -113,7 +113,7 @@ export class Replica {
   async read<T>(
     accountId: number,
     maxLagSeconds: number,
-    credential: CredentialCheck,
+    { credential, state }: Pick<TransactionOptions, 'credential' | 'state'>,
     work: Work<T>,
   ): Promise<ReplicaRead<T> | undefined> {
     if (!this.#available) return this.#usePrimary('away');
@@ -124,7 +124,7 @@ export class Replica {
     const live = this.#primary.transaction(accountId, { credential }, async () => {});
     live.catch(() => {});
     try {
-      const read = await this.#answer(accountId, maxLagSeconds, work);
+      const read = await this.#answer(accountId, maxLagSeconds, state, work);
       this.#metrics?.replicaAsked('answered');
       return read;
     } catch (error) {
@@ -144,15 +144,20 @@ export class Replica {
     await this.#replica.close();
   }
 
-  async #answer<T>(accountId: number, maxLagSeconds: number, work: Work<T>): Promise<ReplicaRead<T>> {
+  async #answer<T>(
+    accountId: number,
+    maxLagSeconds: number,
+    state: boolean | undefined,
+    work: Work<T>,
+  ): Promise<ReplicaRead<T>> {
     const checked = Promise.withResolvers<void>();
     const timer = setTimeout(
       () => checked.reject(new Error('The replica did not answer in time')),
       FRESHNESS_TIMEOUT_MS,
     );
-    const answered = this.#replica.transaction(accountId, {}, async (db, beforeCommit, late) => {
+    const answered = this.#replica.transaction(accountId, { state }, async (db, transaction) => {
       const fresh = this.#checkFresh(db, maxLagSeconds);
-      const value = work(db, beforeCommit, late);
+      const value = work(db, transaction);
       value.catch(() => {});
       const lagSeconds = await fresh;
       checked.resolve();
@@ -167,7 +172,7 @@ export class Replica {
     return answered;
   }
 
-  /** The first statement of a transaction. Returns how many seconds the replica is behind at most; throws Behind if too many. */
+  /** Sent ahead of the work's statements. Returns how many seconds the replica is behind at most; throws Behind if too many. */
   async #checkFresh(db: Db, maxLagSeconds: number): Promise<number> {
     const now = performance.now();
     const required = this.#required(maxLagSeconds);

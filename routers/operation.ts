@@ -5,12 +5,12 @@ import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryPro
 import { z } from 'zod';
 import type { CallContext, OperationContext } from '../platform/context.ts';
 import { AnswerTooLong, ApiError, badField } from '../platform/errors.ts';
-import { JsonText, notTooLong } from '../platform/json-text.ts';
+import { type JsonText, notTooLong } from '../platform/json-text.ts';
 import type { Scope } from '../platform/principal.ts';
 import { traced } from '../platform/tracing.ts';
 import { type Admission, admit, revalidate } from './shared/calls/admission.ts';
 import { type Executed, execute, executionOf } from './shared/calls/execution.ts';
-import { given, type InputSpec, inputSchema, narrowable, wrongInput } from './shared/calls/input.ts';
+import { given, type InputSpec, inputSchema, isRecord, narrowable, wrongInput } from './shared/calls/input.ts';
 import { sealer } from './shared/calls/sealing.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -116,6 +116,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
   const execution = executionOf(spec, input);
   const sealed = sealer(output);
 
+  // The rest stands in the resolver: each middleware copies the call's context.
   const called = t.procedure
     .use(async ({ ctx, next, getRawInput }) => {
       const principal = ctx.principal ?? (await admit(ctx, scope));
@@ -133,16 +134,18 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
         throw await refusal(spec, { ...ctx, ...admission }, result.error);
       });
     })
-    .input(input)
-    .use(({ ctx, input: parsed, next }) => execute(execution, ctx, parsed, (work) => next({ ctx: { work } })))
-    .output(checked(alias, output));
-  const handled = async ({ ctx }: Parameters<Parameters<typeof called.query>[0]>[0]) => {
-    const { service, principal, work } = ctx;
-    if (work instanceof JsonText) return work;
-    const text = notTooLong(await sealed(service.ids, principal.accountId, await spec.handler(work)));
-    return service.checkOutputs ? new Unchecked(text.text) : text;
+    .input(input);
+  const isParsed = (value: unknown): value is z.output<z.ZodObject<Shape>> => isRecord(value);
+  const resolve = async ({ ctx, input: parsed }: Parameters<Parameters<typeof called.query>[0]>[0]) => {
+    if (!isParsed(parsed)) throw new Error('An input is an object');
+    return execute(execution, ctx, parsed, async (work) => {
+      const { service, principal } = ctx;
+      const text = notTooLong(await sealed(service.ids, principal.accountId, await spec.handler(work)));
+      if (service.checkOutputs) check(alias, output, text);
+      return text;
+    });
   };
-  const procedure = scope === 'svc.write' ? called.mutation(handled) : called.query(handled);
+  const procedure = scope === 'svc.write' ? called.mutation(resolve) : called.query(resolve);
   metas.set(procedure, {
     title,
     description,
@@ -176,14 +179,8 @@ async function refusal(spec: InputSpec, ctx: CallContext & Admission, error: TRP
   return told instanceof AnswerTooLong ? narrowable(spec.input) : told;
 }
 
-/** An answer that is still to be checked against its schema. */
-class Unchecked extends JsonText {}
-
-/** Checks an answer where answers are checked (CHECK_OUTPUTS), inside its transaction: a wrong one leaves nothing behind. */
-const checked = (alias: string, schema: z.ZodType) => (answer: unknown) => {
-  if (!(answer instanceof JsonText)) throw new Error(`${alias} answered no JSON`);
-  if (!(answer instanceof Unchecked)) return answer;
+/** Throws where an answer is not as its schema says: inside its transaction, so that a wrong one leaves nothing behind (CHECK_OUTPUTS). */
+function check(alias: string, schema: z.ZodType, answer: JsonText): void {
   const { success, error } = schema.safeParse(answer.parse());
   if (!success) throw new Error(`${alias} answered against its schema: ${z.prettifyError(error)}`);
-  return answer;
-};
+}

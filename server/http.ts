@@ -1,9 +1,8 @@
 // The HTTP server: the bridges by prefix, and what applies to every request (ids, limits, headers, errors, log).
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { METHODS } from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage, METHODS, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
 import fastify, {
   type FastifyBaseLogger,
@@ -13,6 +12,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import helmet from 'helmet';
 import { addCompression } from '../bridges/compression.ts';
 import { addDocs } from '../bridges/docs.ts';
 import { failure, knownError } from '../bridges/envelope.ts';
@@ -71,14 +71,17 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
-/** Headers of answers given before a route is found, to which plugins add none. */
-const BARE_HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
-  'X-Content-Type-Options': 'nosniff',
-};
+/** What every answer says, unless its route says otherwise. Shared caches don't know that an answer depends on the API key's headers. */
+const COMMON_HEADERS = { 'Cache-Control': 'no-store', ...securityHeaders() };
+
+/** Helmet's headers. They are the same for every answer, so they are made once. */
+function securityHeaders(): OutgoingHttpHeaders {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
+  helmet({ contentSecurityPolicy: { useDefaults: false, directives } })(request, response, () => {});
+  return response.getHeaders();
+}
 
 /** The server with all routes, not yet listening. */
 export async function makeHttp(service: Service, options: HttpOptions): Promise<FastifyInstance> {
@@ -100,7 +103,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     frameworkErrors: (error, request, reply) => {
       const { body, status } = answerTo(error, request);
       const answer: FastifyReply = reply;
-      void answer.code(status).headers(BARE_HEADERS).header('X-Request-Id', request.id).send(body);
+      void answer.code(status).headers(COMMON_HEADERS).header('X-Request-Id', request.id).send(body);
     },
   });
 
@@ -121,12 +124,6 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     },
   );
 
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-  });
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins,
@@ -139,9 +136,7 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   if (options.traces) addTracing(app);
   let methodsOf: MethodsOf = () => undefined;
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('X-Request-Id', request.id);
-    // Shared caches don't know that an answer depends on the API key's headers. Routes that may be cached override this.
-    reply.header('Cache-Control', 'no-store');
+    reply.headers(COMMON_HEADERS).header('X-Request-Id', request.id);
     // Before the body is read, so that the path's error comes first. ENV-10
     if (request.is404) {
       const allow = methodsOf(request.url);
@@ -279,7 +274,7 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket, log:
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    ...Object.entries(BARE_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(COMMON_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

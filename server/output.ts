@@ -90,6 +90,9 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
+/** Characters of log lines that are written at once. */
+const LINES_AT_ONCE = 32 * 1024;
+
 /** Writes log lines in groups: a system call for each line would be a noticeable part of a call's cost. */
 export class LogLines {
   #text = '';
@@ -102,7 +105,7 @@ export class LogLines {
 
   write(line: string): void {
     this.#text += line;
-    if (this.#text.length >= 4096) this.flush();
+    if (this.#text.length >= LINES_AT_ONCE) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), 100);
   }
 

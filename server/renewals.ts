@@ -1,6 +1,6 @@
 // Issues the renewals of companies, one company after another. Shared by `albaran renew` and the schedule of the service.
 import type { Author } from '../platform/audit.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, dateIn } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { isDatabaseAway } from '../platform/database.ts';
 import { issueRenewals, type Outcome, type Since } from '../routers/shared/renewals/issue-renewals.ts';
@@ -8,7 +8,7 @@ import type { Company } from './companies.ts';
 
 /** The company's local day, and the last day whose renewals are due (default: the same). */
 export function daysOf({ time_zone }: Company, now: Temporal.Instant, until?: Temporal.PlainDate) {
-  const today = now.toZonedDateTimeISO(time_zone).toPlainDate();
+  const today = dateIn(time_zone, now);
   return { today, until: until ?? today };
 }
 

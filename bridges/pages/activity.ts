@@ -1,6 +1,8 @@
 // What one API key or connection called: by day, by operation, what was refused, and the last calls of an assistant.
+
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
+import { dateIn } from '../../platform/clock.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -41,7 +43,7 @@ export function addActivity(app: FastifyInstance, service: Service, lent: Lent):
             .select('time_zone')
             .where('id', '=', accountId)
             .executeTakeFirstOrThrow();
-          const today = service.clock.now().toZonedDateTimeISO(time_zone).toPlainDate();
+          const today = dateIn(time_zone, service.clock.now());
           return { name, time_zone, today, use: await readUse(db, accountId, `${kind}:${id}`, today) };
         });
         const { say } = visit;

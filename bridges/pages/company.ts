@@ -1,4 +1,5 @@
 // What a company says of itself on its documents, and what they look like. Its people see it, its administrators change it.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { keepPicture, pictureOf, readLogoApart } from '../../documents/company-logo.ts';
@@ -19,6 +20,7 @@ import {
   seriesIn,
 } from '../../documents/series.ts';
 import { isNif, plainTaxId } from '../../documents/verifactu/tax-ids.ts';
+import { dateIn } from '../../platform/clock.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { type Membership, requireMember } from '../../platform/identity/users.ts';
@@ -234,7 +236,7 @@ async function sendExample(visit: SignedInVisit): Promise<FastifyReply> {
     const [account, issuer] = await Promise.all([readCompany(db, accountId), issuerNow(db, accountId)]);
     return { account, issuer, logo: issuer.logo ? await pictureOf(db, accountId, issuer.logo) : undefined };
   });
-  const today = service.clock.now().toZonedDateTimeISO(account.time_zone).toPlainDate();
+  const today = dateIn(account.time_zone, service.clock.now());
   const options = { test: true, logo, color: issuer.color };
   const bytes = await drawPdf(service.threads, accountId, { content: exampleInvoice(issuer, today), options });
   const name = visit.say('ejemplo.pdf', 'example.pdf');

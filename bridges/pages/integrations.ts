@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { noteWrite } from '../../platform/audit.ts';
 import { switchAutomaticIssuing } from '../../platform/automatic-issuing.ts';
+import { dateIn } from '../../platform/clock.ts';
 import type { Service } from '../../platform/context.ts';
 import type { Db } from '../../platform/database.ts';
 import { ApiError, badField } from '../../platform/errors.ts';
@@ -176,7 +177,7 @@ async function sendIntegrations(
     namesOf(service.database, [...new Set(connections.map(({ userId }) => userId))]),
     service.quota.look({ accountId, quotaPerMinute: account.quota_per_minute, timeZone: account.time_zone }),
   ]);
-  const today = now.toZonedDateTimeISO(account.time_zone).toPlainDate();
+  const today = dateIn(account.time_zone, now);
   const due = await summariseDue({
     database: service.database,
     accountId,
@@ -337,7 +338,7 @@ ${confirm(visit, company, `${KEYS}/${id}/revoke`, say('Revocar', 'Revoke'), say(
   const marked = (field: string) =>
     wrong === field ? html` aria-invalid="true" aria-describedby="${field}-problem" autofocus` : '';
   const write = problem !== undefined && visit.field('scope') === 'write';
-  const today = now.toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  const today = dateIn(timeZone, now).toString();
   return html`<section class="card" aria-labelledby="keys">
 <h2 id="keys">${say('Claves de la API', 'API keys')}</h2>
 <p class="quiet">${say('Cada programa, con la suya: así se puede revocar una sin parar los demás.', 'One for each program, so that one can be revoked without stopping the others.')} <a href="/docs">${say('Documentación de la API', 'API documentation')}</a></p>

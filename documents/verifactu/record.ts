@@ -1,5 +1,6 @@
 // The registers of an invoice for the tax agency: alta when it is issued, anulacion when it is annulled. Each value is written as text once;
 // XML, hash and QR hold this text. What the agency would refuse is told before, as problems. DOC-02
+import { dateIn } from '../../platform/clock.ts';
 import type { Producer } from '../../platform/verifactu-settings.ts';
 import type { ContentRate, DocumentContent, InvoiceType } from '../content.ts';
 import { element, type Xml } from '../xml.ts';
@@ -97,7 +98,7 @@ export function altaOf(content: DocumentContent, making: Making, again?: AltaAga
   const tipoFactura = content.tipo_factura;
   if (!tipoFactura) tell('tipo_factura', 'Solo las facturas tienen registro de facturación');
   if (content.fecha < FIRST_DAY) tell('fecha', 'La fecha de expedición no puede ser anterior al 28-10-2024');
-  const today = making.instant.toZonedDateTimeISO(making.timeZone).toPlainDate().toString();
+  const today = dateIn(making.timeZone, making.instant).toString();
   if (content.fecha > today) tell('fecha', 'La fecha de expedición no puede ser posterior a hoy');
   const recipient = tipoFactura && namesRecipient(tipoFactura) ? recipientOf(content, tipoFactura, tell) : undefined;
   const rectified = content.rectifica?.numero;

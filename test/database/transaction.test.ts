@@ -46,7 +46,7 @@ test('what fails leaves nothing behind, in the work, in what was sent along, or 
     }),
   ).rejects.toThrow('changed my mind');
   await expect(
-    write(async (db, beforeCommit) => {
+    write(async (db, { beforeCommit }) => {
       await db.insertInto('channels').values(channel('later')).execute();
       beforeCommit(sql`select 1 / 0`.execute(db));
       return 'answered';
@@ -110,7 +110,7 @@ test('of statements sent together, the error is the first one’s, though a late
     write((db) => Promise.all([slowly(sql`select 1 / 0`.execute(db)), sql`select 1`.execute(db)])),
   ).rejects.toMatchObject({ code: '22012' });
   await expect(
-    write(async (db, beforeCommit) => {
+    write(async (db, { beforeCommit }) => {
       beforeCommit(slowly(sql`select 1 / 0`.execute(db)));
       beforeCommit(sql`select 1`.execute(db));
     }),

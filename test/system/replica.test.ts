@@ -170,7 +170,8 @@ test('[TEN-02] on the replica too a company sees its own rows alone, whatever th
   const { replica, keys } = server.service;
   const { 'x-api-key': key, 'x-api-secret': secret } = acme.headers;
   const { credential } = await keys.authenticate({ key, secret, address: '' });
-  const read = await replica?.read(acme.id, 3600, { credential, now: Temporal.Now.instant() }, async (db) => {
+  const check = { credential: { credential, now: Temporal.Now.instant() } };
+  const read = await replica?.read(acme.id, 3600, check, async (db) => {
     const rows = await sql<{ name: string }>`select name from contacts`.execute(db);
     return rows.rows.map(({ name }) => name);
   });

@@ -1,17 +1,16 @@
 // How an admitted call is carried out: its ids, then the company's transaction with idempotency, the handler and the journal.
-import type { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { registerInvoices } from '../../../documents/registers.ts';
 import { sealDocuments } from '../../../documents/sealed-content.ts';
+import { dateIn } from '../../../platform/clock.ts';
 import type { CallContext, OperationContext } from '../../../platform/context.ts';
 import {
   type CredentialCheck,
   type Db,
   isDatabaseError,
-  type Late,
+  type Transaction,
   type TransactionOptions,
 } from '../../../platform/database.ts';
-import { ApiError } from '../../../platform/errors.ts';
 import {
   claimKey,
   earlierAnswer,
@@ -22,7 +21,6 @@ import {
 } from '../../../platform/idempotency.ts';
 import { beginJournal, Changes, journalChanges, lacksJournal } from '../../../platform/journal.ts';
 import { JsonText, jsonObject, jsonText } from '../../../platform/json-text.ts';
-import { stateOf } from '../../../platform/kept-answers.ts';
 import type { Scope } from '../../../platform/principal.ts';
 import { maxLagSeconds } from '../../../platform/replica.ts';
 import type { Sealing } from '../../../platform/seals.ts';
@@ -97,26 +95,23 @@ export function executionOf<Input, Made>(
   };
 }
 
-/** What a handler works with, or the answer that a call with the same idempotency key got before. */
-export type Work<Input, Made> = (OperationContext & { input: Input; made: Made | undefined }) | JsonText;
-
-/** What tRPC makes of an answer, or of what was thrown. */
-type Outcome = { ok: true; data: unknown } | { ok: false; error: TRPCError };
+/** What a handler works with. */
+export type Work<Input, Made> = OperationContext & { input: Input; made: Made | undefined };
 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
-export async function execute<Input, Made, Result extends Outcome>(
+export async function execute<Input, Made>(
   { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input, Made>,
   ctx: CallContext & Admission,
   input: Input,
-  handle: (work: Work<Input, Made>) => Promise<Result>,
-): Promise<Result> {
+  handle: (work: Work<Input, Made>) => Promise<JsonText>,
+): Promise<JsonText> {
   const { service, principal, requestId, progress } = ctx;
   const { accountId } = principal;
   const key = write ? idempotencyKey(ctx.idempotencyKeys, 'X-IDEMPOTENCY-KEY') : undefined;
   const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
   const credential = credentialOf(service, principal);
   const { now } = credential;
-  const today = now.toZonedDateTimeISO(principal.timeZone).toPlainDate();
+  const today = dateIn(principal.timeZone, now);
   // Of the body as it was sent: opening its ids changes it.
   const hash = key === undefined ? '' : requestHash(alias, input);
   const view = lasts ? viewOf(alias, principal, today, input) : undefined;
@@ -133,7 +128,7 @@ export async function execute<Input, Made, Result extends Outcome>(
   let expired = false;
   const once = () =>
     service.database
-      .transaction(accountId, { write, credential, lockTimeoutMs, ...options }, transacted)
+      .transaction(accountId, { write, credential, state: view !== undefined, lockTimeoutMs, ...options }, transacted)
       .catch(nameMissing);
   // The journal of a company that the version before made begins with its first write by this one.
   const attempt = () =>
@@ -148,11 +143,13 @@ export async function execute<Input, Made, Result extends Outcome>(
   return readNow();
 
   /** By a replica where the caller allows a lag and one is fresh enough. */
-  async function readNow(): Promise<Result> {
+  async function readNow(): Promise<JsonText> {
     const older =
       maxLag === undefined
         ? undefined
-        : await service.replica?.read(accountId, maxLag, credential, transacted).catch(nameMissing);
+        : await service.replica
+            ?.read(accountId, maxLag, { credential, state: view !== undefined }, transacted)
+            .catch(nameMissing);
     if (!older) return attempt();
     ctx.headers['X-Lag'] = String(Math.ceil(older.lagSeconds * 1000) / 1000);
     return older.value;
@@ -166,11 +163,11 @@ export async function execute<Input, Made, Result extends Outcome>(
 
   /** What the caller has already, or another call got, of the company as it is now. JRN-04 */
   function unchanged(key: string, found: string): JsonText | undefined {
-    const tag = service.answers.tagOf(key, found);
     const kept = service.answers.find(key, found);
-    const same = ctx.ifNoneMatch !== undefined && matches(ctx.ifNoneMatch, tag);
-    if (!same && !kept) return undefined;
-    if (ctx.ifNoneMatch !== undefined) ctx.headers.ETag = tag;
+    if (ctx.ifNoneMatch === undefined) return kept;
+    const tag = service.answers.tagOf(key, found);
+    const same = matches(ctx.ifNoneMatch, tag);
+    if (same || kept) ctx.headers.ETag = tag;
     return same ? NOT_MODIFIED : kept;
   }
 
@@ -180,7 +177,7 @@ export async function execute<Input, Made, Result extends Outcome>(
   }
 
   /** The answer that it got; undefined when it is gone. */
-  async function replay(): Promise<Result | undefined> {
+  async function replay(): Promise<JsonText | undefined> {
     const answer = await earlier();
     if (answer === undefined) {
       expired = true;
@@ -188,28 +185,25 @@ export async function execute<Input, Made, Result extends Outcome>(
     }
     const { value, headers }: KeptAnswer = JSON.parse(answer);
     Object.assign(ctx.headers, headers, { 'Idempotent-Replayed': 'true' });
-    return handle(jsonText(value));
+    return jsonText(value);
   }
 
   /**
    * A write whose handler waits for no statement goes to the database in one trip, its COMMIT included: whatever is wrong fails in
    * SQL, and the key is claimed with its answer.
    */
-  async function transacted(db: Db, beforeCommit: (statement: Promise<unknown>) => void, late: Late): Promise<Result> {
+  async function transacted(db: Db, { beforeCommit, late, state }: Transaction): Promise<JsonText> {
     const exist = checkIds(late, accountId, opened);
     beforeCommit(exist);
     if (refused) {
       await exist;
       throw refused;
     }
-    // Looked up before what the answer is made of: it shows this state, or a later one under which it will not be found.
-    const state = view === undefined ? undefined : stateOf(late, accountId);
-    state?.catch(() => {});
     if (view !== undefined && (ctx.ifNoneMatch || service.answers.isLasting(view))) {
       await exist;
       const found = await state;
       const kept = found === undefined ? undefined : unchanged(view, found);
-      if (kept) return handle(kept);
+      if (kept) return kept;
     }
     let answer: string | undefined;
     let claimedWith: string | undefined;
@@ -228,7 +222,7 @@ export async function execute<Input, Made, Result extends Outcome>(
     const sealings: Sealing[] = [];
     const written: Promise<unknown>[] = [];
     const headers: Record<string, string> = {};
-    const result = await handle({
+    const work: Work<Input, Made> = {
       input,
       db,
       accountId,
@@ -257,15 +251,15 @@ export async function execute<Input, Made, Result extends Outcome>(
       journalAll: (more) => changes.addAll(more),
       journalIfThere: (kind, id) => changes.addIfThere(kind, id),
       seal: (sealing) => sealings.push(sealing),
-    });
-    if (!result.ok) {
+    };
+    const data = await handle(work).catch(async (error: unknown) => {
       // What is wrong with the call comes before what is wrong with its work.
       await exist;
       await claimed;
-      throw thrown(result.error);
-    }
+      throw error;
+    });
     if (write) {
-      if (key !== undefined) answer = jsonObject<KeptAnswer>({ value: result.data, headers }).text;
+      if (key !== undefined) answer = jsonObject<KeptAnswer>({ value: data, headers }).text;
       // A key that was claimed before its answer was known gets it now.
       const kept = () =>
         key !== undefined && answer !== undefined && claimedWith !== answer ? { key, answer } : undefined;
@@ -281,18 +275,16 @@ export async function execute<Input, Made, Result extends Outcome>(
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }
+    // It was read before what the answer is made of: that shows this state, or a later one under which it will not be found.
     const shown = await state;
-    if (view !== undefined && shown !== undefined && result.data instanceof JsonText) {
-      service.answers.keep(view, accountId, shown, result.data.text);
+    if (view !== undefined && shown !== undefined) {
+      service.answers.keep(view, accountId, shown, data.text);
       if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
     }
     Object.assign(ctx.headers, headers);
-    return result;
+    return data;
   }
 }
-
-/** An error as it was before tRPC took it: those of the database are known by their codes. */
-const thrown = (error: TRPCError): unknown => (error instanceof ApiError ? error : (error.cause ?? error));
 
 /** What an idempotency key's first call answered: the data and the headers that the operation added. IDEM-01 */
 interface KeptAnswer {

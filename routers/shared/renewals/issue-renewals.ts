@@ -282,7 +282,7 @@ const issueNext = (
   recurringId: number,
   patient: boolean,
 ): Promise<Outcome | 'held' | undefined> =>
-  renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
+  renewals.database.transaction(renewals.accountId, { write: true }, async (db, { beforeCommit }) => {
     const { accountId, until, author } = renewals;
     const [, held, { rows }, lines] = await Promise.all([
       patient && sql`set local lock_timeout = ${sql.lit(PATIENCE_MS)}`.execute(db),
@@ -428,7 +428,7 @@ const skipOf = (
   recurringId: number,
   before: string,
 ): Promise<Renewal[]> =>
-  renewals.database.transaction(renewals.accountId, { write: true }, async (db, beforeCommit) => {
+  renewals.database.transaction(renewals.accountId, { write: true }, async (db, { beforeCommit }) => {
     const { accountId, until, author, now } = renewals;
     const [, { rows }] = await Promise.all([
       sql`select id from recurrings where account_id = ${accountId} and id = ${recurringId} for update`.execute(db),

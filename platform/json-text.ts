@@ -4,9 +4,12 @@ import { AnswerTooLong } from './errors.ts';
 /** A value as JSON text on one line. */
 export class JsonText<Value = unknown> {
   readonly text: string;
+  /** Of a list's page: how many records it has, where whoever made it knows. */
+  readonly rows: number | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, rows?: number) {
     this.text = text;
+    this.rows = rows;
   }
 
   parse(): Value {

@@ -74,9 +74,9 @@ export class KeptAnswers {
   }
 
   /** Keeps an answer; those of the company that were asked for longest ago go, where it has its share. */
-  keep(key: string, accountId: number, state: string, text: string): void {
+  keep(key: string, accountId: number, state: string, { text, rows }: JsonText): void {
     if (!this.#answers || key.length > LONGEST_KEY) return;
-    const answer = new KeptText(text);
+    const answer = new KeptText(text, rows);
     const kept = { accountId, state, answer, lasting: this.#answers.peek(key)?.state === state };
     this.#answers.delete(key);
     const size = sizeOf(kept, key);

@@ -7,7 +7,8 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const STEP = 32_768;
 
 /** The records of the lists that stand in the answer itself, not in its records; 1 for an answer without such a list. */
-export async function rowsOf({ text }: JsonText): Promise<number> {
+export async function rowsOf({ text, rows: known }: JsonText): Promise<number> {
+  if (known !== undefined) return known;
   let rows = 0;
   await inSlices(counted(text), (more) => {
     rows += more;

@@ -24,9 +24,10 @@ interface PageQuery<Schema extends z.ZodType, Row extends object> extends Around
  *     with ...                                                  -- before
  *     select coalesce((select count(*) ...), 0) as total,       -- total
  *       '{"suma_base":' || ... as sums,                         -- sums
- *       case when octet_length(page[1]) <= 8000000 then page[1] end as page, page[2:] as last
+ *       case when octet_length(page[1]) <= 8000000 then page[1] end as page, page[2] as number, page[3:] as last
  *     from (select case when (0) <= 8000000 then                -- bytes
- *       (select array[coalesce(string_agg('{"clienteId":' || ... || '}', ','), ''), (array_agg(r.key_0))[100]::text, ...]
+ *       (select array[coalesce(string_agg('{"clienteId":' || ... || '}', ','), ''), least(count(*), 100)::text,
+ *         (array_agg(r.key_0))[100]::text, ...]
  *         from (select c.id ...) as r)                          -- row, rows
  *       end as page offset 0) as p
  *
@@ -58,20 +59,23 @@ async function jsonPage<Schema extends z.ZodType, Row extends object>(
     total: number;
     sums: string | null;
     page: string | null;
+    number: number | null;
     last: (string | null)[] | null;
   }>`${before}
     select coalesce((${total}), 0) as total, ${summed} as sums,
-      case when octet_length(page[1]) <= ${most} then page[1] end as page, page[2:] as last
+      case when octet_length(page[1]) <= ${most} then page[1] end as page, page[2]::int as number, page[3:] as last
     from (select case when (${bytes}) <= ${most}
-      then (select array[coalesce(${shown}, ''), ${sql.join(last)}] from (${rows}) as r) end as page offset 0) as p`.execute(
+      then (select array[coalesce(${shown}, ''), least(count(*), ${length})::text, ${sql.join(last)}] from (${rows}) as r) end as page offset 0) as p`.execute(
     db,
   );
-  const [{ total: counted, sums: sum, page, last: ends } = { total: 0, sums: null, page: '', last: null }] = found;
-  if (page === null) throw new AnswerTooLong();
+  const [
+    { total: counted, sums: sum, page, number, last: ends } = { total: 0, sums: null, page: '', number: 0, last: null },
+  ] = found;
+  if (page === null || number === null) throw new AnswerTooLong();
   return {
     total: counted,
     sums: sum === null ? undefined : new JsonText(sum),
-    rows: new JsonText(`[${page}]`),
+    rows: new JsonText(`[${page}]`, number),
     last: follows(input, counted, ends ?? []),
   };
 }
@@ -173,7 +177,8 @@ export function listOf<
     const found = await jsonPage(db, input, order, { ...query, row });
     const counters = order.counters(input, found.total, found.last);
     const { text } = jsonObject<object>({ ...headed, [total]: found.total, ...counters, [rows]: found.rows });
-    return new JsonText<z.input<typeof schema>>(found.sums ? `${found.sums.text.slice(0, -1)},${text.slice(1)}` : text);
+    const whole = found.sums ? `${found.sums.text.slice(0, -1)},${text.slice(1)}` : text;
+    return new JsonText<z.input<typeof schema>>(whole, found.rows.rows);
   };
   return {
     schema,

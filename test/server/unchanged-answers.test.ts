@@ -1,6 +1,7 @@
 // ETag, 304, and answers that a process gives again: only while nothing of the company has changed. JRN-04
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../bridges/operations.ts';
+import { JsonText } from '../../platform/json-text.ts';
 import { KeptAnswers } from '../../platform/kept-answers.ts';
 import { EXAMPLE_NOW, exampleAccount, exampleRecords, examples } from '../helpers/examples.ts';
 import { type Company, type Server, startServer, TestClock } from '../helpers/world.ts';
@@ -137,30 +138,31 @@ describe('[JRN-04] a read', () => {
 
 describe('[JRN-04] what a process keeps', () => {
   const text = 'x'.repeat(1000);
+  const answer = new JsonText(text);
 
   test('is found again for the state that it was read in', () => {
     const answers = new KeptAnswers(100_000, 'build');
-    answers.keep('a', 1, '7', text);
+    answers.keep('a', 1, '7', answer);
     expect(answers.isLasting('a')).toBe(false);
     expect(answers.find('a', '8')).toBeUndefined();
     expect(answers.find('a', '7')?.text).toBe(text);
     expect(answers.isLasting('a')).toBe(true);
-    answers.keep('a', 1, '8', 'new');
+    answers.keep('a', 1, '8', new JsonText('new'));
     expect([answers.find('a', '7'), answers.find('a', '8')?.text]).toEqual([undefined, 'new']);
   });
 
   test('is at most a quarter of the space of one company, the rest is for others; what is asked for least goes', () => {
     const answers = new KeptAnswers(40_000, 'build');
-    for (let key = 0; key < 20; key++) answers.keep(`one ${key}`, 1, '1', text);
+    for (let key = 0; key < 20; key++) answers.keep(`one ${key}`, 1, '1', answer);
     expect(answers.bytesOf(1)).toBeLessThanOrEqual(10_000);
     expect(answers.bytesOf(1)).toBeGreaterThan(7000);
     expect([answers.find('one 0', '1'), answers.find('one 19', '1')?.text]).toEqual([undefined, text]);
-    for (let company = 2; company < 40; company++) answers.keep(`of ${company}`, company, '1', text);
+    for (let company = 2; company < 40; company++) answers.keep(`of ${company}`, company, '1', answer);
     expect(answers.find('of 39', '1')?.text).toBe(text);
     expect(answers.find('one 19', '1')).toBeUndefined();
     expect(answers.bytesOf(1)).toBe(0);
     const none = new KeptAnswers(0, 'build');
-    none.keep('a', 1, '1', text);
+    none.keep('a', 1, '1', answer);
     expect(none.find('a', '1')).toBeUndefined();
   });
 

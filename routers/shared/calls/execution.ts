@@ -278,7 +278,7 @@ export async function execute<Input, Made>(
     // It was read before what the answer is made of: that shows this state, or a later one under which it will not be found.
     const shown = await state;
     if (view !== undefined && shown !== undefined) {
-      service.answers.keep(view, accountId, shown, data.text);
+      service.answers.keep(view, accountId, shown, data);
       if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
     }
     Object.assign(ctx.headers, headers);

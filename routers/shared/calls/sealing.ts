@@ -11,7 +11,7 @@ export type Seal = (ids: Ids, accountId: number, answer: unknown) => Promise<Jso
 export function sealer(schema: z.core.$ZodType): Seal {
   const sites = idSites(schema);
   return async (ids, accountId, answer) => {
-    if (answer instanceof JsonText) return new JsonText(await ids.sealMarked(accountId, answer.text));
+    if (answer instanceof JsonText) return new JsonText(await ids.sealMarked(accountId, answer.text), answer.rows);
     const root = { value: answer };
     const found = sites(root);
     await sealSites(ids, accountId, found);

@@ -17,6 +17,8 @@ const PRODUCTION = {
   RENEWALS: 'off',
   // As `npm start` and the image have it.
   NODE_OPTIONS: '--max-old-space-size=384 --max-semi-space-size=8',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '65536',
 };
 
 export interface Server extends AsyncDisposable {

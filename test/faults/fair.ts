@@ -38,6 +38,8 @@ const SETTINGS = {
   NODE_ENV: 'production',
   FAILED_KEYS_PER_MINUTE: '1000000',
   NODE_OPTIONS: '--max-old-space-size=384 --max-semi-space-size=8',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '65536',
 };
 const TIMES_ALONE = 10;
 const MOST_MS = 250;

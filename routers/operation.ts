@@ -135,6 +135,7 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
       });
     })
     .input(input);
+  // tRPC's types leave room for a procedure without an input.
   const isParsed = (value: unknown): value is z.output<z.ZodObject<Shape>> => isRecord(value);
   const resolve = async ({ ctx, input: parsed }: Parameters<Parameters<typeof called.query>[0]>[0]) => {
     if (!isParsed(parsed)) throw new Error('An input is an object');

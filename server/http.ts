@@ -124,6 +124,11 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
     },
   );
 
+  // Ahead of the hooks that may answer.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(COMMON_HEADERS).header('X-Request-Id', request.id);
+    done();
+  });
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins,
@@ -136,7 +141,6 @@ export async function makeHttp(service: Service, options: HttpOptions): Promise<
   if (options.traces) addTracing(app);
   let methodsOf: MethodsOf = () => undefined;
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(COMMON_HEADERS).header('X-Request-Id', request.id);
     // Before the body is read, so that the path's error comes first. ENV-10
     if (request.is404) {
       const allow = methodsOf(request.url);

@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 /** Answers that may be cached: public and equal for all callers. */
 const PUBLIC = /^\/$|^\/docs|openapi\.json$|^\/pages\/style|^\/\.well-known\//;
 
-function expectProtected(about: string, { headers }: { headers: Headers }, isOpen = false) {
+function expectProtected(about: string, { headers }: { headers: Headers }, open: string | null = null) {
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy, about).toContain("default-src 'none'");
   expect(policy, about).not.toMatch(/script-src[^;]*unsafe/);
@@ -26,7 +26,7 @@ function expectProtected(about: string, { headers }: { headers: Headers }, isOpe
   expect(headers.get('referrer-policy'), about).toBe('no-referrer');
   expect(headers.get('strict-transport-security'), about).toBe('max-age=31536000; includeSubDomains');
   expect(headers.get('x-powered-by') ?? headers.get('server'), about).toBeNull();
-  expect([null, isOpen ? '*' : null], about).toContain(headers.get('access-control-allow-origin'));
+  expect([null, open], about).toContain(headers.get('access-control-allow-origin'));
   expect(headers.get('x-request-id'), about).toMatch(/./);
 }
 
@@ -46,6 +46,15 @@ test('[ENV-05] every operation by every door, answered or refused', async () => 
       }
     }
   }
+});
+
+test('what a browser asks before it calls', async () => {
+  const origin = 'https://app.example';
+  await using open = await startServer({ corsOrigins: [origin] });
+  const headers = { origin, 'access-control-request-method': 'POST' };
+  const answer = await open.request('/api/v1/products', { method: 'OPTIONS', headers });
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+  expectProtected('preflight', answer, origin);
 });
 
 test('documents, pages, files, health, the connector’s authorization and what is not there', async () => {
@@ -83,7 +92,7 @@ test('documents, pages, files, health, the connector’s authorization and what 
       const about = `${method} ${path} ${answer.status}`;
       // Pages of any origin may read the authorization metadata: it involves no cookies.
       const isOpen = path.startsWith('/.well-known/') || path === '/oauth/token';
-      expectProtected(about, answer, isOpen);
+      expectProtected(about, answer, isOpen ? '*' : null);
       if (method !== 'GET' || !PUBLIC.test(path)) {
         const kept = answer.headers.has('etag') ? 'private, no-cache' : 'no-store';
         expect(answer.headers.get('cache-control'), about).toContain(kept);

@@ -7,10 +7,11 @@ import { JsonText } from './json-text.ts';
 /**
  * What a company's answers stand on, as an SQL expression where $1 is the company: its journal's epoch and newest change; null where it
  * has no journal yet. The version before wrote no journal but an audit record with every write: so its number is a part of the state.
+ * A company has one journal; the limit is for the proof of isolation, which takes away what keeps companies apart.
  */
 export const STATE = `(select j.epoch || ' ' || j.n || ' ' || coalesce((
     select a.id from audit_records a where a.account_id = $1 order by a.id desc limit 1), 0)
-  from journals j where j.account_id = $1)`;
+  from journals j where j.account_id = $1 limit 1)`;
 
 /** A kept answer, with the body that REST sends of it once it has been given again: to encode it takes longer than to find it. */
 export class KeptText extends JsonText {

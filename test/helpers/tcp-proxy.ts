@@ -1,4 +1,4 @@
-// A TCP proxy whose connections a test can cut.
+// A TCP proxy whose connections a test can cut, and whose round trips it can count.
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 
@@ -12,14 +12,18 @@ export interface TcpProxy extends AsyncDisposable {
   swallowAnswers(): Promise<void>;
   /** Freezes existing connections without closing them, as if a machine vanished; new connections work. */
   strand(): void;
+  /** How many times so far someone has spoken first, or after an answer. */
+  trips(): number;
 }
 
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const stranded = new WeakSet<Socket>();
   let swallowed: (() => void) | undefined;
+  let trips = 0;
   const server = createServer((near) => {
     const far = createConnection(target);
+    let last = far;
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -27,6 +31,8 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
       open.add(from);
       from.on('data', (bytes) => {
         if (stranded.has(from)) return;
+        if (from === near && last === far) trips++;
+        last = from;
         if (from === far && swallowed) swallowed();
         else to.write(bytes);
       });
@@ -66,6 +72,7 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     strand() {
       for (const socket of open) stranded.add(socket);
     },
+    trips: () => trips,
     [Symbol.asyncDispose]: cut,
   };
 }

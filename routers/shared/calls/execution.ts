@@ -275,11 +275,13 @@ export async function execute<Input, Made>(
       if (!changes.isEmpty) beforeCommit(late(() => journalChanges(accountId, origin, changes, kept())));
       else if (key !== undefined && answer !== undefined) beforeCommit(keepAnswer(db, accountId, { key, answer }));
     }
-    // It was read before what the answer is made of: that shows this state, or a later one under which it will not be found.
-    const shown = await state;
-    if (view !== undefined && shown !== undefined) {
-      service.answers.keep(view, accountId, shown, data);
-      if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
+    if (view !== undefined) {
+      // It was read before what the answer is made of: that shows this state, or a later one under which it will not be found.
+      const shown = await state;
+      if (shown !== undefined) {
+        service.answers.keep(view, accountId, shown, data);
+        if (ctx.ifNoneMatch !== undefined) headers.ETag = service.answers.tagOf(view, shown);
+      }
     }
     Object.assign(ctx.headers, headers);
     return data;

@@ -25,6 +25,7 @@ export interface Operation extends Omit<OperationMeta, 'rest'> {
   tool: string;
   write: boolean;
   routes: Route[];
+  procedure: Procedure;
 }
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -48,6 +49,7 @@ export const operations: readonly Operation[] = Object.entries(areas).flatMap(([
         tool: snakeCase(meta.alias),
         write: meta.scope === 'svc.write',
         routes: meta.rest.map(route),
+        procedure,
       };
     }),
   ),
@@ -65,17 +67,5 @@ export const shownAnswer = (operation: Operation, data: JsonText, headers: CallC
   operation.existing ? jsonObject({ data, existente: headers['X-Existing'] === 'true' }) : data;
 
 /** Runs an operation with an input read by its door. Admits the caller first, unless already admitted. */
-export const callOperation = (
-  { procedure, path, write }: Operation,
-  call: CallContext,
-  input: unknown,
-): Promise<JsonText> =>
-  procedure({
-    ctx: call,
-    path,
-    type: write ? 'mutation' : 'query',
-    getRawInput: async () => input,
-    input: undefined,
-    signal: undefined,
-    batchIndex: 0,
-  });
+export const callOperation = ({ run }: Operation, call: CallContext, input: unknown): Promise<JsonText> =>
+  run(call, () => input);

@@ -75,13 +75,10 @@ export async function addRestRoutes(app: FastifyInstance, service: Service): Pro
         if (unknown.length > 0) reply.header('X-Ignored-Parameters', headerText(unknown));
         const tags = door === 'v1' && !operation.write;
         if (tags) call.ifNoneMatch = request.headers['if-none-match'] ?? '';
-        let file: OfferedFile | undefined;
-        call.onFile = (made) => {
-          file = made;
-        };
         const data = await callOperation(operation, call, input).finally(() => void reply.headers(call.headers));
         if (operation.file) {
           reply.header('Vary', 'Accept');
+          const { file } = call;
           if (file && prefersFile(request, operation.file)) return sendFile(reply, file);
         }
         if (call.headers.ETag) mayBeKept(reply);

@@ -39,16 +39,16 @@ class Batch {
   }
 
   /** Runs one of the calls in its turn, and records it in the metrics. */
-  make(operation: Operation, options: CallOptions): Promise<JsonText> {
+  make(operation: Operation, { batchIndex, getRawInput }: CallOptions): Promise<JsonText> {
     return this.#nextOne(async () => {
       // Skip the rest of the batch if the caller has disconnected.
       if (this.#request.raw.socket.destroyed) throw unavailable(new Error('The caller has gone'));
-      const call = this.calls[options.batchIndex];
+      const call = this.calls[batchIndex];
       if (!call) throw new Error('A call without its context');
       const started = performance.now();
       let status = 200;
       try {
-        const answer = await operation.procedure({ ...options, ctx: call });
+        const answer = await operation.run(call, getRawInput);
         this.notModified = answer === NOT_MODIFIED;
         return this.answers.value(shownAnswer(operation, answer, call.headers));
       } catch (error) {

@@ -94,8 +94,8 @@ export interface CallContext {
   quota?: QuotaState;
   /** Response headers. */
   headers: Record<string, string>;
-  /** Of doors that may give the file which an answer is about instead: gets it. */
-  onFile?: (file: OfferedFile) => void;
+  /** The file that the answer is about, for doors that may give it instead. */
+  file?: OfferedFile;
 }
 
 /** A file that an operation made. */

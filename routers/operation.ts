@@ -1,7 +1,7 @@
-// The builder that every operation is made with: a tRPC procedure, which the other doors call too. Around a handler it puts, in
-// this order: the caller (401), the scope (403), the quota (429), the input's form (400), its ids (404), and the company's
+// The builder that every operation is made with: a tRPC procedure, and the function behind it that all doors call. Around a handler
+// it puts, in this order: the caller (401), the scope (403), the quota (429), the input's form (400), its ids (404), and the company's
 // transaction with idempotency and audit (ENV-09). What a handler gets is numbers and rows; what a caller gets is sealed.
-import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryProcedure } from '@trpc/server';
+import { initTRPC, type TRPCMutationProcedure, type TRPCQueryProcedure } from '@trpc/server';
 import { z } from 'zod';
 import type { CallContext, OperationContext } from '../platform/context.ts';
 import { AnswerTooLong, ApiError, badField } from '../platform/errors.ts';
@@ -10,7 +10,7 @@ import type { Scope } from '../platform/principal.ts';
 import { traced } from '../platform/tracing.ts';
 import { type Admission, admit, revalidate } from './shared/calls/admission.ts';
 import { type Executed, execute, executionOf } from './shared/calls/execution.ts';
-import { given, type InputSpec, inputSchema, isRecord, narrowable, wrongInput } from './shared/calls/input.ts';
+import { given, type InputSpec, inputSchema, narrowable, wrongInput } from './shared/calls/input.ts';
 import { sealer } from './shared/calls/sealing.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -41,16 +41,15 @@ export interface OperationMeta {
   existing: boolean;
   input: z.ZodObject;
   output: z.ZodType;
-  /** As this process calls it: an answer is text, and what `existing` is about stands in the headers alone. */
-  procedure: TextProcedure;
+  /** What `existing` is about stands in the headers alone. */
+  run: Run;
 }
 
-type TextProcedure =
-  | TRPCQueryProcedure<{ input: unknown; output: JsonText; meta: unknown }>
-  | TRPCMutationProcedure<{ input: unknown; output: JsonText; meta: unknown }>;
+/** Answers a call as its schema says, in text. `read` gives the input as it was sent, once the caller is admitted. */
+export type Run = (call: CallContext, read: () => unknown) => Promise<JsonText>;
 
 interface OperationSpec<Shape extends z.ZodRawShape, Output extends z.ZodType, Made>
-  extends Omit<OperationMeta, 'input' | 'output' | 'procedure' | 'oauthWrite' | 'destructive' | 'existing' | 'lasts'>,
+  extends Omit<OperationMeta, 'input' | 'output' | 'run' | 'oauthWrite' | 'destructive' | 'existing' | 'lasts'>,
     Omit<InputSpec, 'input'>,
     Executed<z.output<z.ZodObject<Shape>>, Made> {
   oauthWrite?: boolean;
@@ -116,37 +115,29 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
   const execution = executionOf(spec, input);
   const sealed = sealer(output);
 
-  // The rest stands in the resolver: each middleware copies the call's context.
-  const called = t.procedure
-    .use(async ({ ctx, next, getRawInput }) => {
-      const principal = ctx.principal ?? (await admit(ctx, scope));
-      const admission: Admission = { principal, progress: { formed: false } };
-      const call = {
-        ctx: admission,
-        getRawInput: async () => {
-          if (ctx.malformed) throw ctx.malformed;
-          return given(spec, input, await getRawInput());
-        },
-      };
-      return traced(alias, { attributes: { 'albaran.door': ctx.door } }, async () => {
-        const result = await next<Admission>(call);
-        if (result.ok) return result;
-        throw await refusal(spec, { ...ctx, ...admission }, result.error);
-      });
-    })
-    .input(input);
-  // tRPC's types leave room for a procedure without an input.
-  const isParsed = (value: unknown): value is z.output<z.ZodObject<Shape>> => isRecord(value);
-  const resolve = async ({ ctx, input: parsed }: Parameters<Parameters<typeof called.query>[0]>[0]) => {
-    if (!isParsed(parsed)) throw new Error('An input is an object');
-    return execute(execution, ctx, parsed, async (work) => {
-      const { service, principal } = ctx;
-      const text = notTooLong(await sealed(service.ids, principal.accountId, await spec.handler(work)));
-      if (service.checkOutputs) check(alias, output, text);
-      return text;
+  const run: Run = async (call, read) => {
+    const principal = call.principal ?? (await admit(call, scope));
+    const admission: Admission = { principal, progress: { formed: false } };
+    return traced(alias, { attributes: { 'albaran.door': call.door } }, async () => {
+      try {
+        if (call.malformed) throw call.malformed;
+        const parsed = input.parse(given(spec, input, await read()));
+        return await execute(execution, call, admission, parsed, async (work) => {
+          const { ids, checkOutputs } = call.service;
+          const text = notTooLong(await sealed(ids, principal.accountId, await spec.handler(work)));
+          if (checkOutputs) check(alias, output, text);
+          return text;
+        });
+      } catch (error) {
+        throw await refusal(spec, call, admission, error);
+      }
     });
   };
+  const called = t.procedure.input((raw: unknown) => raw);
+  const resolve = ({ ctx, input: raw }: { ctx: CallContext; input: unknown }) => run(ctx, () => raw);
   const procedure = scope === 'svc.write' ? called.mutation(resolve) : called.query(resolve);
+  // Where tRPC's tools look for the schema by which `run` reads the input.
+  Object.assign(procedure._def, { inputs: [input] });
   metas.set(procedure, {
     title,
     description,
@@ -162,14 +153,18 @@ export function operation<Shape extends z.ZodRawShape, Output extends z.ZodType,
     lines,
     input,
     output,
-    procedure,
+    run,
   });
   return procedure;
 }
 
 /** What a failed call is told: of a wrong form only who calls with a key that still lives. */
-async function refusal(spec: InputSpec, ctx: CallContext & Admission, error: TRPCError): Promise<unknown> {
-  const { service, principal, progress, credentials } = ctx;
+async function refusal(
+  spec: InputSpec,
+  { service, credentials }: CallContext,
+  { principal, progress }: Admission,
+  error: unknown,
+): Promise<unknown> {
   const told = progress.formed
     ? error
     : await revalidate(service, principal).then(

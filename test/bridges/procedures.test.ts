@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../bridges/operations.ts';
+import type { CallContext } from '../../platform/context.ts';
 import { asApiError } from '../../platform/errors.ts';
 import { metaOf, operation } from '../../routers/operation.ts';
 import { sealedId } from '../../routers/shared/id.ts';
@@ -35,39 +36,50 @@ describe('an answer against its schema', () => {
       return { contactoId: id, nombre };
     },
   });
-  const { procedure } = metaOf(write);
 
-  async function call(nombre: string, { service, ...at } = server) {
-    const company = await at.company();
-    const { 'x-api-key': key, 'x-api-secret': secret } = company.headers;
-    const answer = await procedure({
-      ctx: {
-        service,
-        door: 'v1',
-        requestId: 'r',
-        credentials: { key, secret, address: '127.0.0.1' },
-        idempotencyKeys: [],
-        headers: {},
-      },
+  type Call = (ctx: CallContext, input: object) => Promise<unknown>;
+  const asDoors: Call = (ctx, input) => metaOf(write).run(ctx, () => input);
+  const asTrpc: Call = (ctx, input) =>
+    write({
+      ctx,
       path: 'test',
       type: 'mutation',
-      getRawInput: async () => ({ nombre }),
+      getRawInput: async () => input,
+      input: undefined,
       signal: undefined,
       batchIndex: 0,
-    }).catch(asApiError);
+    });
+
+  async function called(call: Call, nombre: unknown, { service, ...at } = server) {
+    const company = await at.company();
+    const { 'x-api-key': key, 'x-api-secret': secret } = company.headers;
+    const context: CallContext = {
+      service,
+      door: 'v1',
+      requestId: 'r',
+      credentials: { key, secret, address: '127.0.0.1' },
+      idempotencyKeys: [],
+      headers: {},
+    };
+    const answer = await call(context, { nombre }).catch(asApiError);
     const { body } = await company.get('/crm/contacts');
     return { answer, written: body.data.total_contactos };
   }
 
-  test('is a 500, and what it had written is not there', async () => {
-    expect(await call('Eva')).toMatchObject({
+  test.each([
+    ['as the doors call it', asDoors],
+    ['as tRPC calls it', asTrpc],
+  ])('is a 500, and what it had written is not there: %s', async (_, call) => {
+    expect(await called(call, 'Eva')).toMatchObject({
       answer: { text: expect.stringContaining('"nombre":"Eva"') },
       written: 1,
     });
-    expect(await call('Evangelina')).toMatchObject({ answer: { status: 500 }, written: 0 });
+    expect(await called(call, 'Evangelina')).toMatchObject({ answer: { status: 500 }, written: 0 });
+    expect(await called(call, 7)).toMatchObject({ answer: { status: 400, fields: [{ campo: 'nombre' }] }, written: 0 });
   });
 
   test('goes out as it is where answers are not checked', async () => {
-    expect(await call('Evangelina', unchecked)).toMatchObject({ answer: { text: expect.any(String) }, written: 1 });
+    const { answer, written } = await called(asDoors, 'Evangelina', unchecked);
+    expect({ answer, written }).toMatchObject({ answer: { text: expect.any(String) }, written: 1 });
   });
 });

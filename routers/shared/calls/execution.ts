@@ -101,11 +101,12 @@ export type Work<Input, Made> = OperationContext & { input: Input; made: Made | 
 /** The ids, then the company's transaction; `handle` runs in it, once an attempt. */
 export async function execute<Input, Made>(
   { alias, write, report, paged, lasts, ready, options, ids }: Execution<Input, Made>,
-  ctx: CallContext & Admission,
+  ctx: CallContext,
+  { principal, progress }: Admission,
   input: Input,
   handle: (work: Work<Input, Made>) => Promise<JsonText>,
 ): Promise<JsonText> {
-  const { service, principal, requestId, progress } = ctx;
+  const { service, requestId } = ctx;
   const { accountId } = principal;
   const key = write ? idempotencyKey(ctx.idempotencyKeys, 'X-IDEMPOTENCY-KEY') : undefined;
   const maxLag = write ? undefined : maxLagSeconds(ctx.maxLag);
@@ -241,7 +242,9 @@ export async function execute<Input, Made>(
       },
       baseUrl: service.baseUrl,
       downloadUrl: (target) => `${service.baseUrl}/files/${service.links.sign(target, now)}`,
-      offerFile: (file) => ctx.onFile?.(file),
+      offerFile: (file) => {
+        ctx.file = file;
+      },
       newId: (kind) => service.newIds.next(kind, db),
       beforeCommit: (statement) => {
         written.push(statement);

@@ -1,5 +1,4 @@
 // An input before its operation sees it: what is refused before its schema reads it, and how its problems are told (400).
-import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { AnswerTooLong, ApiError, badInput, type FieldProblem, problemsOf } from '../../../platform/errors.ts';
 import { unwrap } from './walk.ts';
@@ -81,9 +80,9 @@ const isReversed = ({ fecha_inicio, fecha_fin }: Record<string, unknown>) =>
   typeof fecha_inicio === 'string' && typeof fecha_fin === 'string' && fecha_fin < fecha_inicio;
 
 /** The 400 for what the schema found; whatever else was wrong as it is. */
-export function wrongInput(spec: InputSpec, error: TRPCError): TRPCError {
-  if (!(error.cause instanceof z.core.$ZodError)) return error;
-  const problems = problemsOf(error.cause);
+export function wrongInput(spec: InputSpec, error: unknown): unknown {
+  if (!(error instanceof z.core.$ZodError)) return error;
+  const problems = problemsOf(error);
   return badInput(problems, spec.badInputMessage?.(problems));
 }
 

@@ -6,20 +6,23 @@ import { queries } from './database.ts';
 /** A value, or where a fixed query has its values. */
 export type ValueSql<T> = T | RawBuilder<T>;
 
-/** A mark for each value. */
-export type Marks<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
+/** A mark for each value that is there. */
+export type Marks<Values> = {
+  readonly [Name in keyof Values]: Extract<Values[Name], undefined> | RawBuilder<Exclude<Values[Name], undefined>>;
+};
 
 /**
- * A query that is put together once, when it is needed first. `build` gets a mark for each value, by its name (not by `...`), and may
- * use it several times. PostgreSQL takes a value's type from its first use, so it is cast there. Throws for a value that is no mark.
+ * A query that is put together once, when it is needed first; once for each `form`, and for each choice of values that are there: an
+ * undefined one has no mark. `build` gets a mark for each value, by its name (not by `...`), and may use it several times. PostgreSQL takes
+ * a value's type from its first use, so it is cast there. Throws for a value that is no mark.
  */
-export function fixedQuery<Values extends object, Row = unknown>(
-  build: (values: Marks<Values>) => RawBuilder<Row>,
-): (values: Values) => CompiledQuery<Row> {
-  let fixed: { text: string; names: (keyof Values)[] } | undefined;
-  const put = () => {
-    const marks = new Proxy({}, { get: (_, name) => sql`${new Mark(name)}` });
-    const made = build(marks as Marks<Values>).compile(queries);
+export function fixedQuery<Values extends object, Row = unknown, Form extends string | number = ''>(
+  build: (values: Marks<Values>, form: Form) => RawBuilder<Row>,
+): (values: Values, form?: Form) => CompiledQuery<Row> {
+  const fixed = new Map<string, { text: string; names: (keyof Values)[] }>();
+  const put = (there: readonly string[], form: Form) => {
+    const marks = Object.fromEntries(there.map((name) => [name, sql`${new Mark(name)}`]));
+    const made = build(marks as Marks<Values>, form).compile(queries);
     const names: (keyof Values)[] = [];
     const numbers = made.parameters.map((mark) => {
       if (!(mark instanceof Mark)) throw new Error(`A fixed query with another value: ${made.sql}`);
@@ -28,19 +31,26 @@ export function fixedQuery<Values extends object, Row = unknown>(
     });
     return { text: made.sql.trim().replace(/\$(\d+)/g, (_, at) => `$${numbers[Number(at) - 1]}`), names };
   };
-  return (values) => {
-    fixed ??= put();
+  return (values, form = '' as Form) => {
+    let key = `${form}`;
+    for (const [name, value] of Object.entries(values)) if (value !== undefined) key += ` ${name}`;
+    let { text, names } = fixed.get(key) ?? {};
+    if (!text || !names) {
+      const there = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+      ({ text, names } = put(there, form));
+      fixed.set(key, { text, names });
+    }
     return CompiledQuery.raw(
-      fixed.text,
-      fixed.names.map((name) => values[name]),
+      text,
+      names.map((name) => values[name]),
     ) as CompiledQuery<Row>;
   };
 }
 
 class Mark {
-  readonly name: PropertyKey;
+  readonly name: string;
 
-  constructor(name: PropertyKey) {
+  constructor(name: string) {
     this.name = name;
   }
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { queries } from '../../platform/database.ts';
+import type { ValueSql } from '../../platform/fixed-query.ts';
 import { containing } from '../../platform/text.ts';
 import { operation } from '../operation.ts';
 import { when } from '../shared/filters.ts';
 import { id } from '../shared/id.ts';
-import { changedIn } from '../shared/local-days.ts';
+import { changedAfter, momentOf } from '../shared/local-days.ts';
 import { orderOf } from '../shared/order.ts';
 import { listOf } from '../shared/pages.ts';
 import { changedSince, limit, offset, PAGE, page, text } from '../shared/schemas.ts';
@@ -29,6 +30,41 @@ const show = (of: typeof stocked) =>
 const shown = show(stocked);
 const shownOfPage = show(stocked.innerJoin(sql<{ id: number }>`page`.as('page'), 'page.id', 'p.id'));
 
+interface Values {
+  accountId: number;
+  /** What the searched text contains. */
+  wanted: string | undefined;
+  family: number | undefined;
+  isLow: true | undefined;
+  /** In seconds. */
+  since: number | undefined;
+}
+
+const readPage = products.readOf<Values>(({ accountId, wanted, family, isLow, since }, input) => {
+  const prices = storedPricesOf(accountId).as('prices');
+  const rows = shown
+    .where('p.account_id', '=', accountId)
+    .$call(when(wanted, (q, text) => q.where('p.search', 'like', text)))
+    .$call(when(family, (q, id) => q.where('p.family_id', '=', id)))
+    .$if(isLow !== undefined, (q) => q.where(low))
+    .$call(when(since, (q, at) => q.where(sql<boolean>`(${changedAfter('p', at)} or ${changedAfter('s', at)})`)));
+  const selected = rows.clearSelect();
+  if (wanted !== undefined) {
+    // A search counts and shows the same products: they are looked for once.
+    const { order } = products;
+    const found = order.of('found');
+    return {
+      before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])},
+        page as (select id from found where true ${found.andAfter(input)} order by ${found.by} limit ${limit(input)} offset ${offset(input)})`,
+      total: sql`select count(*) from found`,
+      rows: shownOfPage.where('p.account_id', '=', accountId).select(prices).select(order.keys).orderBy(order.by),
+    };
+  }
+  const all = family === undefined && isLow === undefined && since === undefined;
+  const total = queries.selectFrom('record_counts').select('products').where('account_id', '=', accountId);
+  return products.wanted(input, { ...(all ? { total } : { selected }), rows: rows.select(prices) });
+});
+
 /** Products with their prices on every list and their stock. Prices and cost without VAT. PRO-01, PRO-02 */
 export const listProducts = operation({
   title: 'Artículos',
@@ -48,34 +84,17 @@ export const listProducts = operation({
   output: products.schema,
   async handler({ input, db, accountId, principal: { timeZone } }) {
     const { busqueda, familiaId, bajo_minimo, modificado_desde } = input;
-    const ofProduct = changedIn('p', modificado_desde, timeZone);
-    const ofStock = changedIn('s', modificado_desde, timeZone);
-    const prices = storedPricesOf(accountId).as('prices');
-    const rows = shown
-      .where('p.account_id', '=', accountId)
-      .$call(when(busqueda, (q, wanted) => q.where('p.search', 'like', containing(wanted))))
-      .$call(when(familiaId, (q, family) => q.where('p.family_id', '=', family)))
-      .$if(bajo_minimo === true, (q) => q.where(low))
-      .$call(when(ofProduct, (q, since) => q.where(sql<boolean>`(${since} or ${ofStock})`)));
-    const selected = rows.clearSelect();
-    if (busqueda) {
-      // A search counts and shows the same products: they are looked for once.
-      const { order } = products;
-      const found = order.of('found');
-      return products.page(db, input, {
-        before: sql`with found as materialized ${selected.select(['p.id', 'p.description'])},
-          page as (select id from found where true ${found.andAfter(input)} order by ${found.by} limit ${limit(input)} offset ${offset(input)})`,
-        total: sql`select count(*) from found`,
-        rows: shownOfPage.where('p.account_id', '=', accountId).select(prices).select(order.keys).orderBy(order.by),
-      });
-    }
-    const all = familiaId === undefined && !bajo_minimo && !modificado_desde;
-    const total = db.selectFrom('record_counts').select('products').where('account_id', '=', accountId);
-    return products.read(db, input, { ...(all ? { total } : { selected }), rows: rows.select(prices) });
+    return readPage(db, input, {
+      accountId,
+      wanted: busqueda ? containing(busqueda) : undefined,
+      family: familiaId,
+      isLow: bajo_minimo === true ? true : undefined,
+      since: momentOf(modificado_desde, timeZone),
+    });
   },
 });
 
 /** The same as `pricesOf`, stored with the product where it has a price on each list there is: quicker for a page. */
-const storedPricesOf = (accountId: number) => sql<string>`
+const storedPricesOf = (accountId: ValueSql<number>) => sql<string>`
   case when p.price_count = (select count(*) from price_lists where account_id = ${accountId})
     then '[' || p.price_entries || ']' else ${pricesOf(accountId)} end`;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
+import type { ValueSql } from '../../platform/fixed-query.ts';
 import { jsonObject } from '../../platform/json-text.ts';
 import { jsonArray, jsonRecord } from '../shared/pages.ts';
 import { arrayOf, decimalOf, enumOf, flagOf, idOf, shape, textOf, wholeOf } from '../shared/shape.ts';
@@ -35,7 +36,7 @@ export const product = {
 };
 
 /** SQL for the prices of a product `p` on the lists there are, as text, in their order; a list that it has no price on shows 0. */
-export const pricesOf = (accountId: number) =>
+export const pricesOf = (accountId: ValueSql<number>) =>
   jsonArray(
     sql<{ number: number; price: number; price_with_vat: number | null }>`
       select l.number, coalesce((p.prices -> l.number::text ->> 0)::numeric, 0) as price,

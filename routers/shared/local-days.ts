@@ -1,13 +1,14 @@
 // Days of a company as instants.
 import { type RawBuilder, sql } from 'kysely';
+import type { ValueSql } from '../../platform/fixed-query.ts';
 
-/** The instant as PostgreSQL has it, to the millisecond before. */
-const instantAt = (milliseconds: number) => sql<string>`to_timestamp(${milliseconds / 1000}::float8)`;
+/** The instant as PostgreSQL has it. */
+const instantAt = (seconds: ValueSql<number>) => sql<string>`to_timestamp(${seconds}::float8)`;
 
-/** A day that begins twice, when the clocks go back at its midnight, begins the first time; PostgreSQL takes the second. */
-function startOf(day: Temporal.PlainDate, timeZone: string): RawBuilder<string> {
-  return instantAt(day.toZonedDateTime(timeZone).epochMilliseconds);
-}
+/** When a day begins, in seconds. One that begins twice, when the clocks go back at its midnight, begins the first time; PostgreSQL takes the second. */
+const secondsTo = (day: Temporal.PlainDate, timeZone: string) => day.toZonedDateTime(timeZone).epochMilliseconds / 1000;
+
+const startOf = (day: Temporal.PlainDate, timeZone: string) => instantAt(secondsTo(day, timeZone));
 
 /**
  * The instants from which and until which (not included) the days of a range last where the company is. A side without a
@@ -20,21 +21,26 @@ export function instantsOf(from: string | undefined, to: string | undefined, tim
   };
 }
 
-/**
- * Whether a record `row` was created or changed since `modificado_desde`, a day of the company or an instant; undefined where that was not
- * sent. `column`: when that was.
- */
+/** When `modificado_desde` is, a day of the company or an instant, in seconds; undefined where it was not sent. */
+export function momentOf(moment: string | undefined, timeZone: string): number | undefined {
+  if (!moment) return undefined;
+  if (moment.includes('T')) return Temporal.Instant.from(moment).epochMilliseconds / 1000;
+  return secondsTo(Temporal.PlainDate.from(moment), timeZone);
+}
+
+/** Whether a record `row` was created or changed since then. `column`: when that was. */
+export const changedAfter = (row: string, moment: ValueSql<number>, column = 'updated_at'): RawBuilder<boolean> =>
+  sql`${sql.ref(`${row}.${column}`)} >= ${instantAt(moment)}`;
+
+/** The same of `modificado_desde`; undefined where that was not sent. */
 export function changedIn(
   row: string,
   moment: string | undefined,
   timeZone: string,
-  column = 'updated_at',
+  column?: string,
 ): RawBuilder<boolean> | undefined {
-  if (!moment) return undefined;
-  const since = moment.includes('T')
-    ? instantAt(Temporal.Instant.from(moment).epochMilliseconds)
-    : startOf(Temporal.PlainDate.from(moment), timeZone);
-  return sql`${sql.ref(`${row}.${column}`)} >= ${since}`;
+  const since = momentOf(moment, timeZone);
+  return since === undefined ? undefined : changedAfter(row, since, column);
 }
 
 /** An instant as the company's clocks show it, with their offset: ISO 8601, to the millisecond. */

@@ -4,10 +4,11 @@ import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from '
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { AnswerTooLong } from '../../platform/errors.ts';
+import { fixedQuery, type Marks } from '../../platform/fixed-query.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER } from '../../platform/json-text.ts';
 import { when } from './filters.ts';
 import type { Order } from './order.ts';
-import { limit, offset, type Page, paged, size } from './schemas.ts';
+import { isUsual, limit, offset, type Page, paged, size } from './schemas.ts';
 import type { Field, Shown } from './shape.ts';
 
 /** What a page is made of. */
@@ -36,12 +37,11 @@ interface PageQuery<Schema extends z.ZodType, Row extends object> extends Around
  * least length of the rows, where that is cheaper to know than the rows are to write.
  * AnswerTooLong for a page that would be; this process does not read it then. FAIR-03
  */
-async function jsonPage<Schema extends z.ZodType, Row extends object>(
-  db: Db,
+function jsonPage<Schema extends z.ZodType, Row extends object>(
   input: Page,
   order: Order,
   query: PageQuery<Schema, Row>,
-): Promise<Found<z.input<Schema>>> {
+): RawBuilder<PageRow> {
   const { before = sql``, total, sums, rows, row, bytes = sql`0` } = query;
   const most = sql.lit(LONGEST_ANSWER);
   const length = size(input);
@@ -55,28 +55,30 @@ async function jsonPage<Schema extends z.ZodType, Row extends object>(
       ]
     : [sql`string_agg(${row.json()}, ',')`, keys.map((key) => sql`${key}::text`)];
   // Without the OFFSET, PostgreSQL would put what makes the page into each place that names it.
-  const { rows: found } = await sql<{
-    total: number;
-    sums: string | null;
-    page: string | null;
-    number: number | null;
-    last: (string | null)[] | null;
-  }>`${before}
+  return sql<PageRow>`${before}
     select coalesce((${total}), 0) as total, ${summed} as sums,
       case when octet_length(page[1]) <= ${most} then page[1] end as page, page[2]::int as number, page[3:] as last
     from (select case when (${bytes}) <= ${most}
-      then (select array[coalesce(${shown}, ''), least(count(*), ${length})::text, ${sql.join(last)}] from (${rows}) as r) end as page offset 0) as p`.execute(
-    db,
-  );
-  const [
-    { total: counted, sums: sum, page, number, last: ends } = { total: 0, sums: null, page: '', number: 0, last: null },
-  ] = found;
+      then (select array[coalesce(${shown}, ''), least(count(*), ${length})::text, ${sql.join(last)}] from (${rows}) as r) end as page offset 0) as p`;
+}
+
+interface PageRow {
+  total: number;
+  sums: string | null;
+  page: string | null;
+  number: number | null;
+  last: (string | null)[] | null;
+}
+
+/** What the statement found. */
+function foundIn<Row>(input: Page, rows: readonly PageRow[]): Found<Row> {
+  const [{ total, sums, page, number, last } = { total: 0, sums: null, page: '', number: 0, last: null }] = rows;
   if (page === null || number === null) throw new AnswerTooLong();
   return {
-    total: counted,
-    sums: sum === null ? undefined : new JsonText(sum),
+    total,
+    sums: sums === null ? undefined : new JsonText(sums),
     rows: new JsonText(`[${page}]`, number),
-    last: follows(input, counted, ends ?? []),
+    last: follows(input, total, last ?? []),
   };
 }
 
@@ -160,7 +162,7 @@ type Counted<Tables, Table extends keyof Tables> =
 /**
  * The paged list that an operation answers, in its `order`: `schema` of the whole answer (PAG-02), under the heading where it has one;
  * `read` for the page that an input asks for: of the records `selected` (or `total`, their number) those that `rows` shows, under their
- * `sums` or what is `headed`; `page` for rows in their order that end where the page does.
+ * `sums` or what is `headed` (`wanted` is the query for that); `page` for rows in their order that end where the page does.
  */
 export function listOf<
   const Total extends string,
@@ -169,16 +171,37 @@ export function listOf<
   Reference extends string,
   Row extends object,
   Heading extends z.ZodRawShape = Record<never, never>,
->(total: Total, rows: Rows, row: Field<Schema, Reference, Row>, order: Order, heading?: Heading) {
+>(total: Total, rowsName: Rows, row: Field<Schema, Reference, Row>, order: Order, heading?: Heading) {
   type Headed = z.input<z.ZodObject<Heading>>;
-  const list = paged(total, rows, row.schema);
+  const list = paged(total, rowsName, row.schema);
   const schema = z.object({ ...(heading as Heading), ...list.shape });
-  const page = async (db: Db, input: Page, query: Omit<PageQuery<Schema, Row>, 'row'>, headed?: Headed) => {
-    const found = await jsonPage(db, input, order, { ...query, row });
+  type Query = Omit<PageQuery<Schema, Row>, 'row'>;
+  const statement = (input: Page, query: Query) => jsonPage(input, order, { ...query, row });
+  const answer = (input: Page, rows: readonly PageRow[], headed?: Headed) => {
+    const found = foundIn<z.input<Schema>>(input, rows);
     const counters = order.counters(input, found.total, found.last);
-    const { text } = jsonObject<object>({ ...headed, [total]: found.total, ...counters, [rows]: found.rows });
+    const { text } = jsonObject<object>({ ...headed, [total]: found.total, ...counters, [rowsName]: found.rows });
     const whole = found.sums ? `${found.sums.text.slice(0, -1)},${text.slice(1)}` : text;
     return new JsonText<z.input<typeof schema>>(whole, found.rows.rows);
+  };
+  const page = async (db: Db, input: Page, query: Query, headed?: Headed) =>
+    answer(input, (await statement(input, query).execute(db)).rows, headed);
+  const wanted = <Tables, Table extends keyof Tables, RowTables, RowTable extends keyof RowTables>(
+    input: Page,
+    query: Counted<Tables, Table> & { rows: SelectQueryBuilder<RowTables, RowTable, NoInfer<Row>> } & Around,
+  ): Query => {
+    const { before, sums } = query;
+    return {
+      before,
+      total: query.total ?? query.selected.select((eb) => eb.fn.countAll().as('total')),
+      sums,
+      rows: query.rows
+        .$call(when(order.after(input), (q, after) => q.where(after)))
+        .select(order.keys)
+        .orderBy(order.by)
+        .limit(limit(input))
+        .offset(offset(input)),
+    };
   };
   return {
     schema,
@@ -186,25 +209,30 @@ export function listOf<
     order,
     columns: row.columns,
     page,
-    read<Tables, Table extends keyof Tables, RowTables, RowTable extends keyof RowTables>(
+    wanted,
+    read: <Tables, Table extends keyof Tables, RowTables, RowTable extends keyof RowTables>(
       db: Db,
       input: Page,
       query: Counted<Tables, Table> & { rows: SelectQueryBuilder<RowTables, RowTable, NoInfer<Row>> } & Around,
       headed?: Headed,
-    ) {
-      const { before, sums } = query;
-      const wanted = {
-        before,
-        total: query.total ?? query.selected.select((eb) => eb.fn.countAll().as('total')),
-        sums,
-        rows: query.rows
-          .$call(when(order.after(input), (q, after) => q.where(after)))
-          .select(order.keys)
-          .orderBy(order.by)
-          .limit(limit(input))
-          .offset(offset(input)),
+    ) => page(db, input, wanted(input, query), headed),
+    /**
+     * How a page is read of values: the statement of the usual one, a first page of a usual size, is put together once for each choice of
+     * them. For lists that are asked for most: else that takes a tenth of a call.
+     */
+    readOf<Values extends object>(query: (values: Values | Marks<Values>, input: Page) => Query) {
+      const usual = fixedQuery<Values, PageRow, number>((values, por_pagina) => {
+        const input: Page = { pagina: 1, por_pagina, cursor: { after: undefined, next: unasked } };
+        return statement(input, query(values, input));
+      });
+      return async (db: Db, input: Page, values: Values) => {
+        if (!isUsual(input)) return page(db, input, query(values, input));
+        return answer(input, (await db.executeQuery(usual(values, input.por_pagina))).rows);
       };
-      return page(db, input, wanted, headed);
     },
   };
 }
+
+const unasked = () => {
+  throw new Error('A statement has no cursor of its own');
+};

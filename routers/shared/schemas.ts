@@ -103,6 +103,9 @@ export const size = ({ por_pagina }: Page, more = 0) =>
   USUAL_SIZES.has(por_pagina) ? literal(por_pagina + more) : sql<number>`${por_pagina + more}::int`;
 /** A page that follows a cursor reads one more row, which tells whether another page follows. */
 export const limit = (input: Page) => size(input, input.cursor.after ? 1 : 0);
+/** Whether the statement of a page holds none of its numbers as a value. */
+export const isUsual = ({ pagina, por_pagina, cursor }: Page) =>
+  pagina === 1 && USUAL_SIZES.has(por_pagina) && cursor.after === undefined;
 export const offset = ({ pagina, por_pagina }: Page) =>
   pagina === 1 ? literal(0) : Math.min((pagina - 1) * por_pagina, Number.MAX_SAFE_INTEGER);
 

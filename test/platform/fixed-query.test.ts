@@ -26,6 +26,29 @@ test('it is put together once; its text is the same one, with the values of each
   expect(calls.map(({ parameters }) => parameters)).toEqual([[1], [null], [3]]);
 });
 
+test('there is one text for each choice of values that are there, and for each form', () => {
+  const made: string[] = [];
+  const query = fixedQuery<{ id: number; name: string | undefined }, unknown, number>(({ id, name }, most) => {
+    made.push(`${most} ${name ? 'named' : ''}`);
+    return sql`select from t where id = ${id} ${name ? sql`and name = ${name}` : sql``} limit ${sql.lit(most)}`;
+  });
+  const asked = [
+    query({ id: 1, name: undefined }, 20),
+    query({ id: 2, name: 'a' }, 20),
+    query({ id: 3, name: 'b' }, 20),
+    query({ id: 4, name: 'c' }, 100),
+    query({ id: 5, name: undefined }, 20),
+  ];
+  expect(made).toEqual(['20 ', '20 named', '100 named']);
+  expect(asked.map(({ sql, parameters }) => [sql, parameters])).toEqual([
+    ['select from t where id = $1  limit 20', [1]],
+    ['select from t where id = $1 and name = $2 limit 20', [2, 'a']],
+    ['select from t where id = $1 and name = $2 limit 20', [3, 'b']],
+    ['select from t where id = $1 and name = $2 limit 100', [4, 'c']],
+    ['select from t where id = $1  limit 20', [5]],
+  ]);
+});
+
 test('more than nine values keep their places', () => {
   const names = Array.from({ length: 12 }, (_, index) => `v${index}`);
   const query = fixedQuery<Record<string, number>>(

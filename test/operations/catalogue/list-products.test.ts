@@ -111,6 +111,40 @@ test('[PRO-01] filters by family and by low stock; order is the description', as
   expect(names((await acme.get('/products', { bajo_minimo: 1, familiaId: 5 })).body)).toEqual(['Zócalo']);
 });
 
+test('[PAG-02] [PRO-01] pages of any size show what one usual page does, whichever filters there are', async () => {
+  const acme = await server.company([
+    { coleccion: 'familias', ref: 'f', id: 801, titulo: 'Cables' },
+    { coleccion: 'tarifas', ref: 't', tarifa: 1 },
+    ...Array.from({ length: 9 }, (_, number) =>
+      product(`${number % 2 ? 'Cable' : 'Tubo'} ${number}`, {
+        ...(number % 3 && { familia: 'f' }),
+        stock: number,
+        stock_minimo: 4,
+      }),
+    ),
+  ]);
+  const filters = { busqueda: 'cable', familiaId: 801, bajo_minimo: true, modificado_desde: '2020-01-01' };
+  const choices = Object.entries(filters).reduce<Record<string, unknown>[]>(
+    (chosen, [name, value]) => chosen.flatMap((one) => [one, { ...one, [name]: value }]),
+    [{}],
+  );
+  for (const choice of choices) {
+    const { body } = await acme.get('/products', choice);
+    const { articulos, total_articulos } = body.data;
+    expect(articulos.length, JSON.stringify(choice)).toBe(total_articulos);
+    const pages: unknown[] = [];
+    const behind: unknown[] = [];
+    let cursor = '';
+    for (let pagina = 1; pagina <= Math.max(1, Math.ceil(total_articulos / 2)); pagina++) {
+      pages.push(...(await acme.get('/products', { ...choice, por_pagina: 2, pagina })).body.data.articulos);
+      const { data } = (await acme.get('/products', { ...choice, por_pagina: 2, cursor })).body;
+      behind.push(...data.articulos);
+      cursor = data.cursor;
+    }
+    expect([pages, behind], JSON.stringify(choice)).toEqual([articulos, articulos]);
+  }
+});
+
 test('[TEN-01] another company has its own products, and its families are not found', async () => {
   const acme = await server.company([
     { coleccion: 'familias', ref: 'f', id: 5, titulo: 'Tubos' },

@@ -12,13 +12,20 @@ export type Marks<Values> = {
 };
 
 /**
- * A query that is put together once, when it is needed first; once for each `form`, and for each choice of values that are there: an
- * undefined one has no mark. `build` gets a mark for each value, by its name (not by `...`), and may use it several times. PostgreSQL takes
- * a value's type from its first use, so it is cast there. Throws for a value that is no mark.
+ * A query that is put together once, when it is needed first. `build` gets a mark for each value, by its name (not by `...`), and may
+ * use it several times. PostgreSQL takes a value's type from its first use, so it is cast there. Throws for a value that is no mark.
  */
-export function fixedQuery<Values extends object, Row = unknown, Form extends string | number = ''>(
+export function fixedQuery<Values extends object, Row = unknown>(
+  build: (values: Marks<Values>) => RawBuilder<Row>,
+): (values: Values) => CompiledQuery<Row> {
+  const query = fixedQueries<'', Values, Row>(build);
+  return (values) => query(values, '');
+}
+
+/** The same of queries of one kind: one for each `form`, and for each choice of values that are there. An undefined one has no mark. */
+export function fixedQueries<Form extends string | number, Values extends object, Row = unknown>(
   build: (values: Marks<Values>, form: Form) => RawBuilder<Row>,
-): (values: Values, form?: Form) => CompiledQuery<Row> {
+): (values: Values, form: Form) => CompiledQuery<Row> {
   const fixed = new Map<string, { text: string; names: (keyof Values)[] }>();
   const put = (there: readonly string[], form: Form) => {
     const marks = Object.fromEntries(there.map((name) => [name, sql`${new Mark(name)}`]));
@@ -31,15 +38,11 @@ export function fixedQuery<Values extends object, Row = unknown, Form extends st
     });
     return { text: made.sql.trim().replace(/\$(\d+)/g, (_, at) => `$${numbers[Number(at) - 1]}`), names };
   };
-  return (values, form = '' as Form) => {
-    let key = `${form}`;
-    for (const [name, value] of Object.entries(values)) if (value !== undefined) key += ` ${name}`;
-    let { text, names } = fixed.get(key) ?? {};
-    if (!text || !names) {
-      const there = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-      ({ text, names } = put(there, form));
-      fixed.set(key, { text, names });
-    }
+  return (values, form) => {
+    const there = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    const key = [form, ...there].join(' ');
+    const { text, names } = fixed.get(key) ?? put(there, form);
+    fixed.set(key, { text, names });
     return CompiledQuery.raw(
       text,
       names.map((name) => values[name]),

@@ -101,8 +101,10 @@ export class WebhookSender {
     const now = clock.now();
     const written = [...database.takeWritten()];
     if (written.length > 0) {
-      await sql`update webhook_queue set look_at = ${now.toString()}
-        where company = any(${written}::bigint[]) and look_at > ${now.toString()}`.execute(database.service);
+      // In one order, so that processes that update the same companies don't wait for each other.
+      await sql`update webhook_queue set look_at = ${now.toString()} where company in (
+        select company from webhook_queue where company = any(${written}::bigint[]) and look_at > ${now.toString()}
+        order by company for update)`.execute(database.service);
     }
     const free = AT_ONCE - this.#sending;
     if (free <= 0 || this.#stopped) return;
@@ -290,8 +292,10 @@ export class WebhookSender {
     if (later.length === 0) return;
     await sql`
       update webhook_queue q set look_at = least(q.look_at, v.at)
-      from (select company, min(at) as at from unnest(${later.map(({ company }) => company)}::bigint[],
-        ${later.map(({ at }) => at.toString())}::timestamptz[]) as u (company, at) group by company) v
+      from (select w.company, u.at from webhook_queue w join (
+          select company, min(at) as at from unnest(${later.map(({ company }) => company)}::bigint[],
+            ${later.map(({ at }) => at.toString())}::timestamptz[]) as u (company, at) group by company) u using (company)
+        order by w.company for update of w) v
       where q.company = v.company`.execute(this.#service.database.service);
   }
 }

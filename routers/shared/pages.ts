@@ -4,7 +4,7 @@ import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from '
 import { z } from 'zod';
 import type { Db } from '../../platform/database.ts';
 import { AnswerTooLong } from '../../platform/errors.ts';
-import { fixedQuery, type Marks } from '../../platform/fixed-query.ts';
+import { fixedQueries, type Marks } from '../../platform/fixed-query.ts';
 import { JsonText, jsonObject, LONGEST_ANSWER } from '../../platform/json-text.ts';
 import { when } from './filters.ts';
 import type { Order } from './order.ts';
@@ -221,7 +221,7 @@ export function listOf<
      * them. For lists that are asked for most: else that takes a tenth of a call.
      */
     readOf<Values extends object>(query: (values: Values | Marks<Values>, input: Page) => Query) {
-      const usual = fixedQuery<Values, PageRow, number>((values, por_pagina) => {
+      const usual = fixedQueries<number, Values, PageRow>((values, por_pagina) => {
         const input: Page = { pagina: 1, por_pagina, cursor: { after: undefined, next: unasked } };
         return statement(input, query(values, input));
       });

@@ -1,7 +1,7 @@
 // Queries that are put together once.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { fixedQuery } from '../../platform/fixed-query.ts';
+import { fixedQueries, fixedQuery } from '../../platform/fixed-query.ts';
 
 test('a value has one number, however often it is used; one that is not used is not sent', () => {
   const query = fixedQuery<{ account: number; id: number; unused: string; text: string }>(
@@ -28,7 +28,7 @@ test('it is put together once; its text is the same one, with the values of each
 
 test('there is one text for each choice of values that are there, and for each form', () => {
   const made: string[] = [];
-  const query = fixedQuery<{ id: number; name: string | undefined }, unknown, number>(({ id, name }, most) => {
+  const query = fixedQueries<number, { id: number; name: string | undefined }>(({ id, name }, most) => {
     made.push(`${most} ${name ? 'named' : ''}`);
     return sql`select from t where id = ${id} ${name ? sql`and name = ${name}` : sql``} limit ${sql.lit(most)}`;
   });

@@ -22,6 +22,7 @@ import { callCatalogue, catalogueFor, toolRunBy } from './mcp/catalogue.ts';
 import { type Tool, toolNamed } from './mcp/tools.ts';
 import { challenge } from './oauth/metadata.ts';
 import { callContext } from './rest.ts';
+import { webRequest } from './web-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -108,7 +109,8 @@ export async function addMcpRoutes(app: FastifyInstance, service: Service, { cor
           caller.catalogue = wantsCatalogue(request.query.modo);
           refuseWrite(caller, request, reply);
           request.hasWritten = [body].flat().some((message) => callsWrite(caller, message));
-          const message = webRequest(request);
+          // The parsed body is passed separately.
+          const message = webRequest(request, `http://connector${PATH}/`);
           answer = !(await isLegacyRequest(message, body))
             ? await handler.fetch(message, { authInfo: caller, parsedBody: body })
             : Array.isArray(body)
@@ -345,14 +347,6 @@ function calledTool({ catalogue }: Caller, message: unknown): Tool | undefined {
 }
 
 const callsWrite = (caller: Caller, message: unknown) => calledTool(caller, message)?.operation.write === true;
-
-/** The request for the SDK: only the headers; the parsed body is passed separately. */
-function webRequest({ headers }: FastifyRequest): Request {
-  const texts = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return new Request(`http://connector${PATH}/`, { method: 'POST', headers: texts });
-}
 
 /** Converts an error's envelope to a JSON-RPC error with the message's id. Fastify serialises nothing else in this scope. */
 function jsonRpcError(request: FastifyRequest, reply: FastifyReply, { errorMsg }: Envelope) {

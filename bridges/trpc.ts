@@ -1,7 +1,7 @@
 // tRPC: /trpc serves the procedures, one call or a batch per request. Only API keys are accepted (AUTH-02).
 // Each call of a batch counts in the quota and has its own context. Errors have tRPC's shape, not the envelope.
 import { initTRPC, transformTRPCResponse } from '@trpc/server';
-import { fastifyRequestHandler } from '@trpc/server/adapters/fastify';
+import { resolveResponse } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { CallContext, Service } from '../platform/context.ts';
@@ -15,6 +15,7 @@ import { Answers } from './answers.ts';
 import { knownError } from './envelope.ts';
 import { type Operation, operations, shownAnswer } from './operations.ts';
 import { callContext, checkAddress, mayBeKept } from './rest.ts';
+import { webRequest } from './web-request.ts';
 
 const MAX_BATCH = 50;
 const byPath = new Map(operations.map((operation) => [operation.path, operation]));
@@ -138,7 +139,19 @@ export function addTrpcRoutes(app: FastifyInstance, service: Service): void {
             single.ifNoneMatch = request.headers['if-none-match'] ?? '';
           }
           const batch = new Batch(request, calls);
-          const send = async (response: Response) => {
+          const body = typeof request.body === 'string' ? request.body : undefined;
+          const answer = async () => {
+            const response = await resolveResponse({
+              router: served,
+              req: webRequest(request, new URL(request.url, 'http://trpc'), body),
+              // It decodes the path.
+              path: encodeURIComponent(request.params['*']),
+              error: null,
+              createContext: async () => batch,
+              allowMethodOverride: true,
+              responseMeta: ({ errors }) => ({ headers: retryAfter(errors) }),
+              onError: ({ error }) => logOurs(asApiError(error), error, request),
+            });
             // A streamed batch is sent in one piece, because its placeholders must be filled in first.
             response.headers.delete('transfer-encoding');
             reply.code(response.status).headers(Object.fromEntries(response.headers)).headers(answerHeaders(calls));
@@ -146,19 +159,6 @@ export function addTrpcRoutes(app: FastifyInstance, service: Service): void {
             const text = batch.answers.fill(await response.text());
             await (batch.notModified ? reply.code(304).removeHeader('content-type').send() : reply.send(text));
           };
-          const answer = () =>
-            fastifyRequestHandler({
-              router: served,
-              req: request,
-              // The adapter uses it only to send the response.
-              res: Object.create(reply, { send: { value: send } }),
-              // The adapter decodes the path again.
-              path: encodeURIComponent(request.params['*']),
-              createContext: () => batch,
-              allowMethodOverride: true,
-              responseMeta: ({ errors }) => ({ headers: retryAfter(errors) }),
-              onError: ({ error }) => logOurs(asApiError(error), error, request),
-            });
           const { accountId } = caller ?? {};
           if (paths.length === 1 || accountId === undefined) await answer();
           else await service.batches.run(accountId, answer);

@@ -238,8 +238,8 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   /**
-   * Without pg's own promises and timers, one a statement: they outlive the young generation of the heap, which is a tenth of what a call
-   * costs. A connection that is silent for too long is closed, and what was sent on it fails.
+   * Without pg's own promises and timers, one a statement: they outlive the young generation of the heap, and what they refer to
+   * with them. A connection that is silent for too long is closed, and what was sent on it fails.
    */
   #query(query: string | pg.QueryConfig): Promise<pg.QueryResult> {
     const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>();

@@ -252,8 +252,7 @@ class PipelinedConnection implements DatabaseConnection {
     };
     if (this.#unanswered === 0) this.#silence = setTimeout(() => this.#close(), this.#opening.answersWithinMs);
     this.#unanswered++;
-    if (typeof query === 'string') this.#client.query(query, answered);
-    else this.#client.query(query, answered);
+    this.#client.query(typeof query === 'string' ? { text: query } : query, answered);
     return promise;
   }
 
@@ -276,10 +275,13 @@ class PipelinedConnection implements DatabaseConnection {
     return name;
   }
 
-  // biome-ignore lint/correctness/useYield: the interface requires a generator, but results are not streamed
-  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new Error('Statements are not streamed');
+  streamQuery(): never {
+    return notStreamed();
   }
+}
+
+function notStreamed(): never {
+  throw new Error('Statements are not streamed');
 }
 
 const dialect = {
@@ -373,9 +375,7 @@ export class Database {
         const { rows, rowCount } = await this.pool.query(query);
         return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
       },
-      streamQuery: () => {
-        throw new Error('Statements are not streamed');
-      },
+      streamQuery: notStreamed,
     });
   }
 

@@ -41,8 +41,12 @@ export function fixedQueries<Form extends string | number, Values extends object
   return (values, form) => {
     const there = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
     const key = [form, ...there].join(' ');
-    const { text, names } = fixed.get(key) ?? put(there, form);
-    fixed.set(key, { text, names });
+    let query = fixed.get(key);
+    if (!query) {
+      query = put(there, form);
+      fixed.set(key, query);
+    }
+    const { text, names } = query;
     return CompiledQuery.raw(
       text,
       names.map((name) => values[name]),

@@ -32,24 +32,24 @@ const shownOfPage = show(stocked.innerJoin(sql<{ id: number }>`page`.as('page'),
 
 interface Values {
   accountId: number;
-  /** What the searched text contains. */
-  wanted: string | undefined;
+  /** Of LIKE. */
+  pattern: string | undefined;
   family: number | undefined;
   isLow: true | undefined;
   /** In seconds. */
   since: number | undefined;
 }
 
-const readPage = products.readOf<Values>(({ accountId, wanted, family, isLow, since }, input) => {
+const readPage = products.readOf<Values>(({ accountId, pattern, family, isLow, since }, input) => {
   const prices = storedPricesOf(accountId).as('prices');
   const rows = shown
     .where('p.account_id', '=', accountId)
-    .$call(when(wanted, (q, text) => q.where('p.search', 'like', text)))
+    .$call(when(pattern, (q, like) => q.where('p.search', 'like', like)))
     .$call(when(family, (q, id) => q.where('p.family_id', '=', id)))
     .$if(isLow !== undefined, (q) => q.where(low))
     .$call(when(since, (q, at) => q.where(sql<boolean>`(${changedAfter('p', at)} or ${changedAfter('s', at)})`)));
   const selected = rows.clearSelect();
-  if (wanted !== undefined) {
+  if (pattern !== undefined) {
     // A search counts and shows the same products: they are looked for once.
     const { order } = products;
     const found = order.of('found');
@@ -86,7 +86,7 @@ export const listProducts = operation({
     const { busqueda, familiaId, bajo_minimo, modificado_desde } = input;
     return readPage(db, input, {
       accountId,
-      wanted: busqueda ? containing(busqueda) : undefined,
+      pattern: busqueda ? containing(busqueda) : undefined,
       family: familiaId,
       isLow: bajo_minimo === true ? true : undefined,
       since: momentOf(modificado_desde, timeZone),

@@ -54,8 +54,7 @@ function mutate({ headers }: Pick<Company, 'headers'>, paths: string[], inputs: 
 }
 
 // tRPC's answers have no envelope.
-// biome-ignore lint/suspicious/noExplicitAny: JSON of no known shape; tests look into it freely
-const answer = ({ text }: { text: string }): any => JSON.parse(text);
+const answer = ({ text }: { text: string }) => JSON.parse(text);
 const errorOf = (one: { text: string }) => answer(one).error.json;
 
 const titles = async ({ id }: Company) => {

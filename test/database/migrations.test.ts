@@ -2,17 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { MigrationFailed, migrate, pendingMigrations } from '../../server/postgres/migrations.ts';
 import { MIGRATIONS, migrations } from '../helpers/migrations-folder.ts';
-import { type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
-
-async function connect(database: OwnDatabase, name: string): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({ connectionString: database.directUrl, application_name: name });
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
+import { connect, type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 
 test('a migration that has landed never changes: landed.json holds what each was', async () => {
   const files = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).sort();

@@ -43,6 +43,13 @@ export async function tenantsOf({ url }: OwnDatabase): Promise<Database> {
   return tenants;
 }
 
+/** Another connection to it, under this name. */
+export async function connect({ directUrl }: OwnDatabase, name?: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ connectionString: directUrl, application_name: name });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
 /** Resolves when `statements` statements of other connections to this database wait for a lock. */
 export async function untilWaiting(client: pg.Client, statements = 1): Promise<void> {
   for (;;) {

@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { postgresFolder } from '../system/needs.ts';
@@ -69,18 +68,15 @@ export async function startSystemPostgres({
     const own = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
     const flags = [...own, ...settings, ...more].flatMap((setting) => ['-c', setting]);
     const started = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...user, cwd: '/' });
-    started.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
     server = started;
-    const deadline = Date.now() + 30_000;
-    for (let answers = false; !answers; await delay(100)) {
-      if (started.exitCode !== null || Date.now() > deadline) throw new Error(`PostgreSQL did not start:\n${said}`);
-      answers = await query('postgres', 'select 1').then(
-        () => true,
-        () => false,
-      );
-    }
+    await new Promise<void>((done, fail) => {
+      const before = said.length;
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('ready to accept connections', before)) done();
+      });
+      started.once('exit', () => fail(new Error(`PostgreSQL did not start:\n${said}`)));
+    });
   }
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     if (!server || server.exitCode !== null) return;

@@ -1,9 +1,8 @@
 // Webhooks as a receiver sees them: signed, in order, at least once, whatever fails in between.
-import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebhookSender } from '../../server/webhooks.ts';
-import { type OwnDatabase, ownDatabase } from '../helpers/own-database.ts';
+import { connect, type OwnDatabase, ownDatabase, untilWaiting } from '../helpers/own-database.ts';
 import { KEEP_WAITING, startReceiver } from '../helpers/receiver.ts';
 import { type Company, type Server, type ServerOptions, startServer, TestClock } from '../helpers/world.ts';
 
@@ -401,7 +400,7 @@ test('[JRN-05] processes that have written to the same companies don’t wait fo
   const companies = [await server.company(), await server.company()];
   for (const company of companies.toReversed()) await newWebhook(company, receiver.url);
   const [lower, higher] = companies.map(({ id }) => id).sort((one, other) => one - other);
-  await using other = await client(database.directUrl);
+  await using other = await connect(database);
   // In the table, the higher one lies first.
   for (const id of [higher, lower]) {
     await other.query(`update webhook_queue set look_at = 'infinity' where company = $1`, [id]);
@@ -410,20 +409,12 @@ test('[JRN-05] processes that have written to the same companies don’t wait fo
   await other.query('begin');
   await other.query('select from webhook_queue where company = $1 for update', [lower]);
   const polled = newSender().poll();
-  await expect
-    .poll(async () => (await other.query('select from pg_locks where not granted')).rowCount)
-    .toBeGreaterThan(0);
+  await untilWaiting(other);
   await other.query(`set local lock_timeout = '500ms'`);
   await other.query('select from webhook_queue where company = $1 for update', [higher]);
   await other.query('rollback');
   await polled;
 });
-
-async function client(url: string) {
-  const connected = new pg.Client({ connectionString: url });
-  await connected.connect();
-  return Object.assign(connected, { [Symbol.asyncDispose]: () => connected.end() });
-}
 
 test('[JRN-05] a sender that stops ends what is under way and leaves the rest to others', async () => {
   const answers: (() => void)[] = [];

@@ -252,7 +252,8 @@ class PipelinedConnection implements DatabaseConnection {
     };
     if (this.#unanswered === 0) this.#silence = setTimeout(() => this.#close(), this.#opening.answersWithinMs);
     this.#unanswered++;
-    this.#client.query(typeof query === 'string' ? { text: query } : query, answered);
+    if (typeof query === 'string') this.#client.query(query, answered);
+    else this.#client.query(query, answered);
     return promise;
   }
 

@@ -1,6 +1,6 @@
 // PostgreSQL: the pool and the company transaction.
 // A company transaction sends BEGIN, the role, the company and a check of the caller's credential ahead of the first statement,
-// without waiting for their results, so that they cost no extra round trip (pg's `pipeline`).
+// without waiting for their results, so that they cost no extra round trip (pg's `pipeline`, and `RoundTrip`).
 import { SpanKind } from '@opentelemetry/api';
 import {
   CompiledQuery,
@@ -18,6 +18,7 @@ import type { Schema } from '../entities/index.ts';
 import { connectionTo } from './connection.ts';
 import { asApiError, unauthorized } from './errors.ts';
 import { STATE } from './kept-answers.ts';
+import { type Answer, RoundTrip } from './round-trip.ts';
 import { checkSpread } from './spread.ts';
 import { checkTenantRole, TENANT_ROLE } from './tenant-role.ts';
 import { traced } from './tracing.ts';
@@ -145,7 +146,9 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #opening: Opening;
   /** What is sent next, in order. */
   #queue: (() => void)[] = [];
-  /** How many statements are sent and not answered, and the end of patience with that. */
+  /** The statements of it that go together next. */
+  #trip: RoundTrip | undefined;
+  /** How many messages and trips are sent and not answered, and the end of patience with that. */
   #unanswered = 0;
   #silence: NodeJS.Timeout | undefined;
   #ended = false;
@@ -163,7 +166,7 @@ class PipelinedConnection implements DatabaseConnection {
   /** Begins a transaction, unless one is open or about to be. */
   begin(): Promise<unknown> {
     if (!this.#begun || (this.#opening.bursts && this.#queue.length === 0)) {
-      const begun = this.#enqueue(() => Promise.all(this.#opening.sql.map((sql) => this.#query(sql))));
+      const begun = this.#enqueue(() => Promise.all(this.#opening.sql.map((sql) => this.#text(sql))));
       begun.catch(() => {});
       this.#begun = begun;
     }
@@ -189,9 +192,10 @@ class PipelinedConnection implements DatabaseConnection {
     stream.cork();
     for (const send of queue) send();
     if (this.#opening.bursts) {
-      this.#committed = this.#query('commit');
+      this.#committed = this.#text('commit');
       this.#committed.catch(() => {});
     }
+    this.#sendTrip();
     stream.uncork();
   }
 
@@ -201,10 +205,10 @@ class PipelinedConnection implements DatabaseConnection {
    */
   end(command: 'commit' | 'rollback'): Promise<pg.QueryResult> {
     this.#ended = true;
-    if (!this.#opening.bursts) return this.#enqueue(() => this.#query(command));
+    if (!this.#opening.bursts) return this.#enqueue(() => this.#text(command));
     // What is queued takes its COMMIT along.
     if (this.#queue.length > 0) this.#flush();
-    return this.#committed ?? this.#query(command);
+    return this.#committed ?? this.#text(command);
   }
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -214,7 +218,7 @@ class PipelinedConnection implements DatabaseConnection {
   /** The statements from here on are of this company. */
   enter(accountId: number): void {
     void this.begin();
-    this.#enqueue(() => this.#query(companySetting(accountId))).catch(() => {}); // What follows fails for the same reason.
+    this.#enqueue(() => this.#text(companySetting(accountId))).catch(() => {}); // What follows fails for the same reason.
   }
 
   /** Sends a statement that is made when it is sent. */
@@ -227,34 +231,48 @@ class PipelinedConnection implements DatabaseConnection {
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     });
-    return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+    return { rows: rows as Row[], numAffectedRows: BigInt(rowCount) };
   }
 
-  #send({ sql, parameters }: CompiledQuery): Promise<pg.QueryResult> {
-    const query: pg.QueryConfig = { text: sql, values: [...parameters] };
-    const name = this.#nameOf(sql);
-    if (name) query.name = name;
-    return traced('statement', statementOf(sql), () => this.#query(query));
+  #send({ sql, parameters }: CompiledQuery): Promise<Answer> {
+    this.#trip ??= new RoundTrip(types, () => this.#answered());
+    const trip = this.#trip;
+    return traced('statement', statementOf(sql), () =>
+      trip.add({ text: sql, values: parameters, name: this.#nameOf(sql) }),
+    );
   }
 
-  /**
-   * Without pg's own promises and timers, one a statement: they outlive the young generation of the heap, and what they refer to
-   * with them. A connection that is silent for too long is closed, and what was sent on it fails.
-   */
-  #query(query: string | pg.QueryConfig): Promise<pg.QueryResult> {
+  #sendTrip(): void {
+    if (!this.#trip) return;
+    this.#waiting();
+    this.#client.query(this.#trip);
+    this.#trip = undefined;
+  }
+
+  /** Sends SQL without values, of one or more statements, after what is to be sent before it. */
+  #text(sql: string): Promise<pg.QueryResult> {
+    this.#sendTrip();
+    this.#waiting();
     const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>();
-    const answered = (error: Error | undefined, result: pg.QueryResult) => {
-      this.#unanswered--;
-      if (this.#unanswered === 0) clearTimeout(this.#silence);
-      else this.#silence?.refresh();
+    // A callback, since pg's promise would outlive the young generation of the heap, and what it refers to with it.
+    this.#client.query(sql, (error: Error | undefined, result: pg.QueryResult) => {
+      this.#answered();
       if (error) reject(error);
       else resolve(result);
-    };
+    });
+    return promise;
+  }
+
+  /** A connection that is silent for too long is closed, and what was sent on it fails. */
+  #waiting(): void {
     if (this.#unanswered === 0) this.#silence = setTimeout(() => this.#close(), this.#opening.answersWithinMs);
     this.#unanswered++;
-    if (typeof query === 'string') this.#client.query(query, answered);
-    else this.#client.query(query, answered);
-    return promise;
+  }
+
+  #answered(): void {
+    this.#unanswered--;
+    if (this.#unanswered === 0) clearTimeout(this.#silence);
+    else this.#silence?.refresh();
   }
 
   #close(): void {

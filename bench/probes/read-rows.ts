@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import pino from 'pino';
 import type { Database } from '../../platform/database.ts';
+import { RoundTrip } from '../../platform/round-trip.ts';
 import { openService } from '../../platform/service.ts';
 import { makeHttp } from '../../server/http.ts';
 
@@ -55,7 +56,7 @@ async function recorded(call: () => Promise<unknown>): Promise<{ statements: Sta
     const [statement] = sent;
     if (typeof statement === 'string')
       accountId = Number(/app\.account_id = '(\d+)'/.exec(statement)?.[1] ?? accountId);
-    else if (isStatement(statement)) statements.push({ text: statement.text, values: statement.values });
+    else if (statement instanceof RoundTrip) statements.push(...statement.statements);
     return Reflect.apply(query, this, sent);
   };
   Object.assign(pg.Client.prototype, { query: listen });
@@ -63,9 +64,6 @@ async function recorded(call: () => Promise<unknown>): Promise<{ statements: Sta
   Object.assign(pg.Client.prototype, { query });
   return { statements, accountId };
 }
-
-const isStatement = (sent: unknown): sent is Statement =>
-  typeof sent === 'object' && sent !== null && 'text' in sent && 'values' in sent;
 
 const replay = (database: Database, accountId: number, statements: readonly Statement[]) =>
   database.transaction(accountId, {}, (db) =>

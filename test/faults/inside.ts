@@ -55,10 +55,15 @@ async function removeFilters(): Promise<void> {
   const { entities } = await import('../../entities/index.ts');
   const metas = entities.map(({ meta }) => meta).filter(({ rowLevelSecurity }) => rowLevelSecurity);
   const tables = new Set(metas.map(({ tableName }) => tableName));
+  const { RoundTrip } = await import('../../platform/round-trip.ts');
   // `query` has many overloads: only the text changes.
   const query = pg.Client.prototype.query as Query;
   const changed: Query = function (first, ...rest) {
     if (typeof first === 'string') return query.call(this, withoutFilters(first, tables), ...rest);
+    if (first instanceof RoundTrip) {
+      for (const statement of first.statements) statement.text = withoutFilters(statement.text, tables);
+      return query.call(this, first, ...rest);
+    }
     const { text } = first as pg.QueryConfig;
     return query.call(this, { ...(first as pg.QueryConfig), text: withoutFilters(text, tables) }, ...rest);
   };

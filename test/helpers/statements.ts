@@ -1,6 +1,7 @@
 // Records the statements that a service sends to its database.
 import type pg from 'pg';
 import type { Service } from '../../platform/context.ts';
+import { RoundTrip } from '../../platform/round-trip.ts';
 
 export interface Statement {
   text: string;
@@ -17,7 +18,7 @@ export function recordStatements({ database: { pool } }: Pick<Service, 'database
     const query = client.query.bind(client);
     // `query` has many overloads: the arguments are passed on unchanged.
     client.query = ((...args: unknown[]) => {
-      sent.push(statementOf(args));
+      sent.push(...statementsOf(args));
       return Reflect.apply(query, client, args);
     }) as typeof client.query;
   });
@@ -30,8 +31,9 @@ export function recordStatements({ database: { pool } }: Pick<Service, 'database
   };
 }
 
-function statementOf([first, second]: unknown[]): Statement {
-  if (typeof first === 'string') return { text: first, values: Array.isArray(second) ? second : [] };
+function statementsOf([first, second]: unknown[]): readonly Statement[] {
+  if (first instanceof RoundTrip) return first.statements;
+  if (typeof first === 'string') return [{ text: first, values: Array.isArray(second) ? second : [] }];
   const { text, values } = first as pg.QueryConfig<unknown[]>;
-  return { text, values: values ?? [] };
+  return [{ text, values: values ?? [] }];
 }

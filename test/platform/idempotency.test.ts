@@ -323,13 +323,14 @@ describe('[IDEM-01] the server is killed', { timeout: 60_000 }, () => {
     expect(await created(here, acme)).toEqual({ opportunities: 1, audited: 1 });
   });
 
-  test('in the middle of its work: nothing of it is left, and the repeated call does it', async () => {
+  /** A call whose server is killed while it waits for this table; and the repeated call, at another server. */
+  async function killedAt(table: string) {
     await using database = await ownDatabase();
     await using here = await startServer({ database: { url: database.url } });
     const acme = await here.company(records);
     const key = randomUUID();
     await using killed = await startServerProcess(database.url);
-    await database.admin.query('begin; lock table opportunities in share mode');
+    await database.admin.query(`begin; lock table ${table} in share mode`);
     const call = createAt(killed.url, acme, key).catch((error: Error) => error);
     await untilWaiting(database.admin);
     await killed.kill('SIGKILL');
@@ -338,7 +339,18 @@ describe('[IDEM-01] the server is killed', { timeout: 60_000 }, () => {
 
     await using restarted = await startServerProcess(database.url);
     const answer = await createAt(restarted.url, acme, key);
+    return { answer, created: await created(here, acme) };
+  }
+
+  test('in the middle of its work: nothing of it is left, and the repeated call does it', async () => {
+    const { answer, created } = await killedAt('idempotency_records');
     expect([answer.status, replayed(answer)]).toEqual([200, null]);
-    expect(await created(here, acme)).toEqual({ opportunities: 1, audited: 1 });
+    expect(created).toEqual({ opportunities: 1, audited: 1 });
+  });
+
+  test('when the database has all of its statements: it may do them, and it is done once', async () => {
+    const { answer, created } = await killedAt('opportunities');
+    expect(answer.status).toBe(200);
+    expect(created).toEqual({ opportunities: 1, audited: 1 });
   });
 });

@@ -18,7 +18,7 @@ import type { Schema } from '../entities/index.ts';
 import { connectionTo } from './connection.ts';
 import { asApiError, unauthorized } from './errors.ts';
 import { STATE } from './kept-answers.ts';
-import { type Answer, RoundTrip } from './round-trip.ts';
+import { type Answer, RoundTrip, types } from './round-trip.ts';
 import { checkSpread } from './spread.ts';
 import { checkTenantRole, TENANT_ROLE } from './tenant-role.ts';
 import { traced } from './tracing.ts';
@@ -106,17 +106,6 @@ export interface Transaction {
 
 /** Sends a statement that is made when it is sent: the work of this turn of the event loop may decide what it says. */
 export type Late = (make: () => CompiledQuery) => Promise<QueryResult<unknown>>;
-
-// Database numbers are converted to JavaScript numbers; sums are computed in SQL. Dates and instants stay text.
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [pg.types.builtins.INT8, Number],
-  [pg.types.builtins.NUMERIC, Number],
-  [pg.types.builtins.DATE, (text) => text],
-  [pg.types.builtins.TIMESTAMPTZ, (text) => text],
-]);
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format),
-};
 
 /** Only the first 2,000 distinct statements are prepared. */
 const MAX_PREPARED = 2000;
@@ -235,7 +224,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   #send({ sql, parameters }: CompiledQuery): Promise<Answer> {
-    this.#trip ??= new RoundTrip(types, () => this.#answered());
+    this.#trip ??= new RoundTrip(() => this.#answered());
     const trip = this.#trip;
     return traced('statement', statementOf(sql), () =>
       trip.add({ text: sql, values: parameters, name: this.#nameOf(sql) }),

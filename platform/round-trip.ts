@@ -30,10 +30,31 @@ interface Columns {
   empty: Record<string, null>;
 }
 
+// Database numbers are converted to JavaScript numbers; sums are computed in SQL. Dates and instants stay text.
+const READERS = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.NUMERIC, Number],
+  [pg.types.builtins.DATE, (text) => text],
+  [pg.types.builtins.TIMESTAMPTZ, (text) => text],
+]);
+
+/** How values are read. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => READERS.get(oid) ?? pg.types.getTypeParser(oid, format),
+};
+
 const NO_COLUMNS: Columns = { each: [], empty: {} };
+
+const columnsOf = (fields: readonly pg.FieldDef[]): Columns => ({
+  each: fields.map(({ name, dataTypeID }) => ({ name, read: types.getTypeParser(dataTypeID, 'text') })),
+  empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
+});
 
 /** What each connection has prepared, by name. */
 const preparedBy = new WeakMap<pg.Connection, Map<string, Columns>>();
+
+/** The columns of prepared statements: the connections share those that are the same. */
+const shared = new Map<string, Columns>();
 
 const SKIPPED = { code: '25P02', message: 'current transaction is aborted by an earlier statement of the same trip' };
 
@@ -46,7 +67,6 @@ const OUTDATED = new Set<string | undefined>(['0A000', '26000']);
  */
 export class RoundTrip implements pg.Submittable {
   readonly statements: Sent[] = [];
-  readonly #types: pg.CustomTypesConfig;
   readonly #onEnd: () => void;
   #prepared = new Map<string, Columns>();
   /** The statement that is being answered, and what has come of its answer. */
@@ -56,8 +76,7 @@ export class RoundTrip implements pg.Submittable {
   #unreadable: unknown;
 
   /** `onEnd` is called once: when all is answered, or the first statement has failed. */
-  constructor(types: pg.CustomTypesConfig, onEnd: () => void) {
-    this.#types = types;
+  constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }
 
@@ -92,10 +111,13 @@ export class RoundTrip implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.#columns = {
-      each: fields.map(({ name, dataTypeID }) => ({ name, read: this.#types.getTypeParser(dataTypeID, 'text') })),
-      empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
-    };
+    if (!this.#current.name) {
+      this.#columns = columnsOf(fields);
+      return;
+    }
+    const key = JSON.stringify(fields.map(({ name, dataTypeID }) => [name, dataTypeID]));
+    this.#columns = shared.get(key) ?? columnsOf(fields);
+    shared.set(key, this.#columns);
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../platform/database.ts';
 import type { Threads } from '../platform/threads.ts';
-import { PICTURE_TYPES, type PictureType, pictureType } from './pdf/logo.ts';
+import { PICTURE_TYPES, type PictureType, pictureType, withoutMetadata } from './pdf/logo.ts';
 
 const THREAD = new URL('./pdf/logo-thread.ts', import.meta.url);
 
@@ -44,8 +44,11 @@ export async function readLogoApart(threads: Threads, accountId: number, bytes: 
   return type ? { bytes, type } : NO_PICTURE;
 }
 
-/** Keeps a picture for good, and answers what names it. */
-export async function keepPicture(db: Db, accountId: number, { bytes, type }: Picture): Promise<string> {
+/** Keeps a picture for good, without what it says of whoever took it, and answers what names it. */
+export async function keepPicture(db: Db, accountId: number, picture: Picture): Promise<string> {
+  const { type } = picture;
+  // Of a PNG only the pixels get into documents.
+  const bytes = type === 'image/jpeg' ? withoutMetadata(picture.bytes) : picture.bytes;
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   await db
     .insertInto('company_images')

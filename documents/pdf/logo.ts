@@ -93,6 +93,38 @@ function chunksOf(bytes: Buffer): { name: string; data: Buffer }[] | undefined {
   return undefined;
 }
 
+/**
+ * A sound JPEG without what the camera or the editor says of it: where, when and with what it was taken, by whom, and other pictures after
+ * its end. What its colours are read with stays: JFIF, the colour profile, Adobe's transform.
+ */
+export function withoutMetadata(jpeg: Buffer): Buffer {
+  const kept = [jpeg.subarray(0, 2)];
+  for (let at = 2; at + 4 <= jpeg.length; ) {
+    const marker = jpeg[at + 1] ?? 0;
+    if (marker === END) break;
+    const end = at + 2 + jpeg.readUInt16BE(at + 2);
+    const next = marker === SCAN ? nextMarker(jpeg, end) : end;
+    const segment = jpeg.subarray(at, next);
+    if (marker < APP || OF_COLOR.some((start) => start.test(segment.toString('latin1', 1, 16)))) kept.push(segment);
+    at = next;
+  }
+  return Buffer.concat([...kept, Buffer.of(0xff, END)]);
+}
+
+/** Segments of applications and comments have this marker or a later one. */
+const APP = 0xe0;
+/** How those begin that colours are read with: by their marker, and after their length by their name. */
+const OF_COLOR = [/^\xe0..JFIF\0/s, /^\xe2..ICC_PROFILE\0/s, /^\xee..Adobe/s];
+
+/** Where the data of a scan end: at a marker that is none of theirs. */
+function nextMarker(jpeg: Buffer, from: number): number {
+  for (let at = jpeg.indexOf(0xff, from); at >= 0; at = jpeg.indexOf(0xff, at + 1)) {
+    const marker = jpeg[at + 1] ?? 0;
+    if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at;
+  }
+  return jpeg.length;
+}
+
 /** Markers of a frame that PDF readers decode: baseline, extended and progressive. */
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
 const [START, SCAN, END] = [0xd8, 0xda, 0xd9];

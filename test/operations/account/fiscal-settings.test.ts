@@ -43,6 +43,27 @@ test('[DOC-03] without a legal name it is the company’s name; what a file leav
   expect((await acme.get('/fiscal-settings')).body.data).toEqual({ ...before, provincia: '', poblacion: '' });
 });
 
+test('[DOC-03] a photograph is kept without where, with what and by whom it was taken, and without pictures after its end', async () => {
+  const segment = (marker: number, text: string) => {
+    const head = Buffer.of(0xff, marker, 0, 0);
+    head.writeUInt16BE(text.length + 2, 2);
+    return Buffer.concat([head, Buffer.from(text, 'latin1')]);
+  };
+  const [start, rest] = [JPEG.subarray(0, 2), JPEG.subarray(2)];
+  const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01colours');
+  const told = [
+    segment(0xe1, 'Exif\0\0 43.01, -7.55'),
+    segment(0xe2, 'MPF\0'),
+    segment(0xed, 'IPTC'),
+    segment(0xfe, 'Ana'),
+  ];
+  const photograph = Buffer.concat([start, ...told, profile, rest, JPEG]);
+  const logo = { tipo_mime: 'image/jpeg', contenido: photograph.toString('base64') };
+  const acme = await server.company([], { cuenta: { logo } });
+  const { bytes } = await linkedLogo((await acme.get('/fiscal-settings')).body.data.logo);
+  expect(bytes).toEqual(Buffer.concat([start, profile, rest]));
+});
+
 test('[DOC-03] a logo comes as it is, by a link for ten minutes; a company’s own', async () => {
   const logo = (type: string, bytes: Buffer) => ({ tipo_mime: type, contenido: bytes.toString('base64') });
   const acme = await server.company([], { cuenta: { logo: logo('image/png', png()) } });

@@ -95,7 +95,7 @@ function chunksOf(bytes: Buffer): { name: string; data: Buffer }[] | undefined {
 
 /**
  * A sound JPEG without what the camera or the editor says of it: where, when and with what it was taken, by whom, and other pictures after
- * its end. What its colours are read with stays: JFIF, the colour profile, Adobe's transform.
+ * its end. What it is drawn by stays: JFIF, the colour profile, Adobe's transform, and which way up it is.
  */
 export function withoutMetadata(jpeg: Buffer): Buffer {
   const kept = [jpeg.subarray(0, 2)];
@@ -105,7 +105,9 @@ export function withoutMetadata(jpeg: Buffer): Buffer {
     const end = at + 2 + jpeg.readUInt16BE(at + 2);
     const next = marker === SCAN ? nextMarker(jpeg, end) : end;
     const segment = jpeg.subarray(at, next);
-    if (marker < APP || OF_COLOR.some((start) => start.test(segment.toString('latin1', 1, 16)))) kept.push(segment);
+    const begin = segment.toString('latin1', 1, 16);
+    if (marker < APP || OF_COLOR.some((start) => start.test(begin))) kept.push(segment);
+    else if (EXIF.test(begin)) kept.push(orientationOnly(segment.subarray(10)));
     at = next;
   }
   return Buffer.concat([...kept, Buffer.of(0xff, END)]);
@@ -115,6 +117,30 @@ export function withoutMetadata(jpeg: Buffer): Buffer {
 const APP = 0xe0;
 /** How those begin that colours are read with: by their marker, and after their length by their name. */
 const OF_COLOR = [/^\xe0..JFIF\0/s, /^\xe2..ICC_PROFILE\0/s, /^\xee..Adobe/s];
+
+const EXIF = /^\xe1..Exif\0\0/s;
+
+const ORIENTATION = 0x0112;
+
+/** A segment that says of an EXIF block which way up the picture is (1 to 8), and no more; empty where it is 1. Exif 2.3, 4.6.2 and 4.6.4 */
+function orientationOnly(block: Buffer): Buffer {
+  const isLittle = block.toString('latin1', 0, 2) === 'II';
+  const read = (at: number, bytes: number) => {
+    if (at + bytes > block.length) return 0;
+    return isLittle ? block.readUIntLE(at, bytes) : block.readUIntBE(at, bytes);
+  };
+  const directory = read(4, 4);
+  for (let at = directory + 2, left = read(directory, 2); left > 0; at += 12, left--) {
+    if (read(at, 2) !== ORIENTATION) continue;
+    const value = read(at + 8, 2);
+    // A block with one entry: this number, of 2 bytes.
+    const entry = `0112000300000001000${value}0000`;
+    return value > 1 && value <= 8
+      ? Buffer.from(`ffe100224578696600004d4d002a000000080001${entry}00000000`, 'hex')
+      : Buffer.alloc(0);
+  }
+  return Buffer.alloc(0);
+}
 
 /** Where the data of a scan end: at a marker that is none of theirs. */
 function nextMarker(jpeg: Buffer, from: number): number {

@@ -51,17 +51,18 @@ test('[DOC-03] a photograph is kept without where, with what and by whom it was 
   };
   const [start, rest] = [JPEG.subarray(0, 2), JPEG.subarray(2)];
   const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01colours');
-  const told = [
-    segment(0xe1, 'Exif\0\0 43.01, -7.55'),
-    segment(0xe2, 'MPF\0'),
-    segment(0xed, 'IPTC'),
-    segment(0xfe, 'Ana'),
-  ];
-  const photograph = Buffer.concat([start, ...told, profile, rest, JPEG]);
+  // Two entries: where the device's name is, and that its right side is up.
+  const exif = segment(
+    0xe1,
+    'Exif\0\0II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0Phone\0',
+  );
+  const told = [segment(0xe2, 'MPF\0'), segment(0xed, 'IPTC'), segment(0xfe, 'Ana')];
+  const photograph = Buffer.concat([start, exif, ...told, profile, rest, JPEG]);
   const logo = { tipo_mime: 'image/jpeg', contenido: photograph.toString('base64') };
   const acme = await server.company([], { cuenta: { logo } });
   const { bytes } = await linkedLogo((await acme.get('/fiscal-settings')).body.data.logo);
-  expect(bytes).toEqual(Buffer.concat([start, profile, rest]));
+  const rightUp = segment(0xe1, 'Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0');
+  expect(bytes).toEqual(Buffer.concat([start, rightUp, profile, rest]));
 });
 
 test('[DOC-03] a logo comes as it is, by a link for ten minutes; a company’s own', async () => {

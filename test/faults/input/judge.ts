@@ -9,7 +9,7 @@ import type { Response } from './send.ts';
 /** Bytes of address and headers that Node reads, roughly. */
 const MOST_HEAD = 16_000;
 
-/** Texts of a 400 about no single parameter: what is malformed. */
+/** Texts of a 400 about no single parameter: what is malformed, or a limit that is reached. */
 const MALFORMED = new RegExp(
   `^(${[
     'El cuerpo de la petición (no es (JSON|UTF-8) válido|tiene que ser un objeto JSON|no mide lo que dice Content-Length)',
@@ -19,6 +19,7 @@ const MALFORMED = new RegExp(
     'Las cabeceras de la petición son demasiado largas$',
     'La dirección no está bien codificada$',
     'Un lote ',
+    '(Ya hay|El documento ya tiene) .*, el máximo$',
   ].join('|')})`,
 );
 /** Texts about a tool that is not available or takes no arguments. */
@@ -59,6 +60,10 @@ export function problemOf(request: FuzzRequest, { status, text }: Response): str
   if (status >= 500) return `a ${status}`;
   if (INSIDE.test(text)) return 'tells of the inside';
   if (request.method === 'HEAD') return text === '' ? undefined : 'HEAD with a body';
+  if (status === 304) {
+    const asked = request.headers.some(([name]) => name.toLowerCase() === 'if-none-match');
+    return asked && text === '' ? undefined : 'a 304 that nobody asked for, or with a body';
+  }
   if (status === 200 && holdsNoText(request)) return 'took bytes that are no UTF-8, or half a character';
   const unread = status === 400 && isTooLong(request) && text.includes('demasiado largas');
   return SHAPES[unread ? 'envelope' : request.shape](status, text, request);

@@ -7,6 +7,8 @@ import type { FuzzRequest } from './requests.ts';
 /** Concurrent requests. */
 export const WIDTH = 8;
 const LIMIT_MS = 10_000;
+/** Of those who ask what has changed: they may wait for it, 25 s at most. */
+const CHANGES_MS = 30_000;
 const STALLED = 5;
 const STALLED_MS = 120_000;
 
@@ -30,7 +32,8 @@ async function sendHttp(url: string, request: FuzzRequest, again = true): Promis
   const own: [string, string][] = given ? [] : [['Host', host]];
   const headers = [...own, ...request.headers, ...length].flat();
   const started = performance.now();
-  const sent = httpRequest({ hostname, port, method, path, headers, agent, signal: AbortSignal.timeout(LIMIT_MS) });
+  const limit = request.about[0] === 'changes.list' ? CHANGES_MS : LIMIT_MS;
+  const sent = httpRequest({ hostname, port, method, path, headers, agent, signal: AbortSignal.timeout(limit) });
   const answered = new Promise<Response>((resolve, reject) => {
     sent.on('error', reject);
     sent.on('response', async (response) => {
@@ -61,7 +64,7 @@ async function sendHttp(url: string, request: FuzzRequest, again = true): Promis
     if (sent.reusedSocket && again) return sendHttp(url, request, false);
     const known = error instanceof Error ? error : new Error(String(error));
     if (known.name === 'AbortError' || known.name === 'TimeoutError') {
-      throw new NoAnswer(`no answer within ${LIMIT_MS} ms`);
+      throw new NoAnswer(`no answer within ${limit} ms`);
     }
     throw new NoAnswer(`no answer: ${known.message}`);
   }

@@ -135,7 +135,7 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #opening: Opening;
   /** What is sent next, in order. */
   #queue: (() => void)[] = [];
-  /** The statements of it that go together next. */
+  /** The statements that are sent together next. */
   #trip: RoundTrip | undefined;
   /** How many messages and trips are sent and not answered, and the end of patience with that. */
   #unanswered = 0;

@@ -1,5 +1,5 @@
-// Statements that go to PostgreSQL together. The protocol lets many be sent before one Sync, whose answers come in one piece; pg itself
-// sends a Sync after each, and asks each time for the columns of a prepared statement, which do not change.
+// Statements that go to PostgreSQL together. The protocol lets many be sent before one Sync, and their answers come in one piece. pg
+// itself sends a Sync after each statement, and asks for the columns of a prepared one at each execution.
 import pg from 'pg';
 import { prepareValue } from 'pg/lib/utils.js';
 
@@ -10,7 +10,7 @@ export interface Answer {
   rowCount: number;
 }
 
-export interface Statement {
+interface Statement {
   text: string;
   values: readonly unknown[];
   /** The name under which the connection keeps it prepared. Without one it is not kept. */
@@ -56,9 +56,11 @@ const preparedBy = new WeakMap<pg.Connection, Map<string, Columns>>();
 /** The columns of prepared statements: the connections share those that are the same. */
 const shared = new Map<string, Columns>();
 
-const SKIPPED = { code: '25P02', message: 'current transaction is aborted by an earlier statement of the same trip' };
+/** What a statement fails with that PostgreSQL skipped: the code of statements in a failed transaction. */
+const skipped = () =>
+  Object.assign(new pg.DatabaseError('An earlier statement of the trip failed', 0, 'error'), { code: '25P02' });
 
-/** Errors that a statement prepared anew does not have: its columns are others since a migration, or the connection has lost it. */
+/** Errors that are gone once the statement is prepared again: a migration changed its columns, or the connection has lost it. */
 const OUTDATED = new Set<string | undefined>(['0A000', '26000']);
 
 /**
@@ -154,15 +156,13 @@ export class RoundTrip implements pg.Submittable {
     this.handleCommandComplete({ text: '' });
   }
 
-  /** Of a statement, or of the connection. */
+  /** A statement failed, or the connection did. */
   handleError(error: Error): void {
-    const [failed, ...skipped] = this.statements.slice(this.#at);
+    const [failed, ...others] = this.statements.slice(this.#at);
     const ofStatement = error instanceof pg.DatabaseError;
     if (ofStatement && OUTDATED.has(error.code)) this.#prepared.delete(failed?.name ?? '');
     failed?.answer.reject(error);
-    for (const { answer } of skipped) {
-      answer.reject(ofStatement ? Object.assign(new pg.DatabaseError(SKIPPED.message, 0, 'error'), SKIPPED) : error);
-    }
+    for (const { answer } of others) answer.reject(ofStatement ? skipped() : error);
     this.#onEnd();
   }
 

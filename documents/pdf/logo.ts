@@ -115,7 +115,7 @@ export function withoutMetadata(jpeg: Buffer): Buffer {
 
 /** Segments of applications and comments have this marker or a later one. */
 const APP = 0xe0;
-/** How those begin that colours are read with: by their marker, and after their length by their name. */
+/** How the segments begin that the colours depend on: the marker, two bytes of length, a name. */
 const OF_COLOR = [/^\xe0..JFIF\0/s, /^\xe2..ICC_PROFILE\0/s, /^\xee..Adobe/s];
 
 const EXIF = /^\xe1..Exif\0\0/s;
@@ -142,7 +142,7 @@ function orientationOnly(block: Buffer): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Where the data of a scan end: at a marker that is none of theirs. */
+/** Where the data of a scan end: at the next marker that can't stand among them. */
 function nextMarker(jpeg: Buffer, from: number): number {
   for (let at = jpeg.indexOf(0xff, from); at >= 0; at = jpeg.indexOf(0xff, at + 1)) {
     const marker = jpeg[at + 1] ?? 0;
